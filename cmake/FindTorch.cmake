@@ -1,0 +1,64 @@
+# Finds LibTorch and defines the target maskfit::torch.
+#
+# Three places, in this order:
+#   1. -DTorch_DIR=... or CMAKE_PREFIX_PATH: a LibTorch zip or a wheel's torch/ folder
+#   2. the Python wheel of the python3 on the PATH
+#   3. Debian's libtorch-dev (headers and libraries on the system path, no package file of its own)
+# We do not use the package file that LibTorch ships: it insists on finding a CUDA toolkit and MKL of its own choice.
+
+set(_torch_roots "")
+if(Torch_DIR)
+  # Torch_DIR is by convention ROOT/share/cmake/Torch
+  get_filename_component(_root "${Torch_DIR}/../../.." ABSOLUTE)
+  list(APPEND _torch_roots "${Torch_DIR}" "${_root}")
+endif()
+list(APPEND _torch_roots ${CMAKE_PREFIX_PATH})
+
+find_path(Torch_INCLUDE_DIR ATen/ATen.h HINTS ${_torch_roots} PATH_SUFFIXES include NO_DEFAULT_PATH)
+if(NOT Torch_INCLUDE_DIR AND NOT MASKFIT_SYSTEM_TORCH)
+  find_program(MASKFIT_PYTHON3 python3)
+  if(MASKFIT_PYTHON3)
+    execute_process(
+      COMMAND ${MASKFIT_PYTHON3} -c "import torch, os; print(os.path.dirname(torch.__file__))"
+      OUTPUT_VARIABLE _wheel OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    if(_wheel)
+      find_path(Torch_INCLUDE_DIR ATen/ATen.h HINTS "${_wheel}" PATH_SUFFIXES include NO_DEFAULT_PATH)
+    endif()
+  endif()
+endif()
+find_path(Torch_INCLUDE_DIR ATen/ATen.h)
+
+get_filename_component(_torch_root "${Torch_INCLUDE_DIR}" DIRECTORY)
+foreach(_lib torch torch_cpu c10)
+  find_library(Torch_${_lib}_LIBRARY ${_lib} HINTS "${_torch_root}/lib")
+  mark_as_advanced(Torch_${_lib}_LIBRARY)
+endforeach()
+foreach(_lib torch_cuda c10_cuda)
+  find_library(Torch_${_lib}_LIBRARY ${_lib} HINTS "${_torch_root}/lib" NO_DEFAULT_PATH)
+  mark_as_advanced(Torch_${_lib}_LIBRARY)
+endforeach()
+
+if(EXISTS "${Torch_INCLUDE_DIR}/torch/csrc/api/include/torch/version.h")
+  file(STRINGS "${Torch_INCLUDE_DIR}/torch/csrc/api/include/torch/version.h" _version_line
+       REGEX "define TORCH_VERSION \"")
+  string(REGEX REPLACE ".*\"([0-9]+\\.[0-9]+\\.[0-9]+).*" "\\1" Torch_VERSION "${_version_line}")
+endif()
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Torch
+  REQUIRED_VARS Torch_INCLUDE_DIR Torch_torch_LIBRARY Torch_torch_cpu_LIBRARY Torch_c10_LIBRARY
+  VERSION_VAR Torch_VERSION)
+
+if(Torch_FOUND AND NOT TARGET maskfit::torch)
+  add_library(maskfit::torch INTERFACE IMPORTED)
+  # SYSTEM: LibTorch's headers do not compile without warnings.
+  target_include_directories(maskfit::torch SYSTEM INTERFACE
+    "${Torch_INCLUDE_DIR}" "${Torch_INCLUDE_DIR}/torch/csrc/api/include")
+  target_link_libraries(maskfit::torch INTERFACE
+    ${Torch_torch_LIBRARY} ${Torch_torch_cpu_LIBRARY} ${Torch_c10_LIBRARY})
+  if(Torch_torch_cuda_LIBRARY AND MASKFIT_CUDA)
+    # --no-as-needed: nothing of ours names a symbol of torch_cuda, yet without it there are no CUDA kernels.
+    target_link_libraries(maskfit::torch INTERFACE
+      "-Wl,--no-as-needed" ${Torch_torch_cuda_LIBRARY} ${Torch_c10_cuda_LIBRARY} "-Wl,--as-needed")
+  endif()
+endif()

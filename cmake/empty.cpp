@@ -1,0 +1,1 @@
+// Keeps a folder that holds only headers or protos a library.

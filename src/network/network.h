@@ -1,0 +1,69 @@
+#pragma once
+
+// The network as data: nodes, shapes, names and weights. Built from a recipe (backbones.h), turned into LibTorch modules
+// (model/), sliced by the pruner, written as ONNX, saved in the model file. Nothing here needs LibTorch.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace maskfit::network {
+
+// Float32 array with its shape. Convolution kernels are [out][in][height][width].
+struct Array {
+  std::vector<std::int64_t> shape;
+  std::vector<float> values;
+
+  std::int64_t size() const;
+};
+
+enum class Op {
+  kInput,      // channels x height x width, values 0..1
+  kConv,       // weights "<name>/kernel" and, with bias, "<name>/bias"
+  kBatchNorm,  // weights "<name>/gamma", "/beta", "/moving_mean", "/moving_variance"
+  kRelu,
+  kSigmoid,
+  kAdd,        // any number of inputs of one shape
+  kUpsample,   // nearest neighbour, integer `factor`
+  kMaxPool,
+};
+
+struct Node {
+  std::string name;  // the reference's layer names: conv1, bn_conv1, block_1a_conv_1, output_cov, ...
+  Op op = Op::kInput;
+  std::vector<std::string> inputs;  // names of earlier nodes
+  // kConv, kMaxPool; padding is explicit, the same on both sides
+  int out_channels = 0, kernel = 1, stride = 1, padding = 0, dilation = 1;
+  bool bias = true;
+  // kBatchNorm
+  float epsilon = 1e-3f, momentum = 0.99f;
+  // kUpsample
+  int factor = 1;
+};
+
+struct Shape {
+  int channels = 0, height = 0, width = 0;
+  bool operator==(const Shape&) const = default;
+};
+
+struct Network {
+  std::string name;  // e.g. resnet18_nopool_bn_detectnet_v2
+  Shape input;
+  std::vector<Node> nodes;              // topological order, the input first
+  std::vector<std::string> outputs;     // bbox, then cov: "output_bbox", "output_cov"
+  std::map<std::string, Array> weights;  // by "<node>/<array>"
+
+  const Node& node(const std::string& node_name) const;  // throws base::CheckFailed for an unknown name
+};
+
+// Output shape of every node by name. Throws base::CheckFailed naming the node where shapes do not fit.
+std::map<std::string, Shape> infer_shapes(const Network& network);
+
+struct Counts {
+  std::int64_t trainable = 0, non_trainable = 0;  // parameters
+  std::int64_t macs = 0;                          // multiply-accumulates of convolutions for one picture
+};
+Counts count(const Network& network);
+
+}  // namespace maskfit::network
