@@ -12,19 +12,23 @@ namespace {
 
 constexpr std::string_view kBlank = " \t\r\n\f\v";
 
+// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours ("trian") cost 1
+// each.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+      const std::size_t substitute = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, substitute});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    before.swap(last);
+    last.swap(row);
   }
-  return row[b.size()];
+  return last[b.size()];
 }
 
 template <typename Number>
@@ -50,7 +54,8 @@ std::vector<std::string> split_words(std::string_view text) {
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   std::size_t begin = 0;
-  for (std::size_t end = text.find(separator); end != std::string_view::npos; end = text.find(separator, begin)) {
+  for (std::size_t end = text.find(separator); end != std::string_view::npos;
+       end = text.find(separator, begin)) {
     parts.emplace_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
@@ -85,8 +90,12 @@ std::string nearest_name(std::string_view wanted, const std::vector<std::string>
   return best;
 }
 
-bool parse_float(std::string_view text, float* value) { return parse_whole(text, value); }
-bool parse_int(std::string_view text, long long* value) { return parse_whole(text, value); }
+bool parse_float(std::string_view text, float* value) {
+  return parse_whole(text, value);
+}
+bool parse_int(std::string_view text, long long* value) {
+  return parse_whole(text, value);
+}
 
 std::string format_duration(double seconds) {
   const long long whole = std::llround(std::max(0.0, seconds));

@@ -1,7 +1,8 @@
 #pragma once
 
-// Commands are a table. A command declares its options, calls one function of the library and returns an exit code.
-// "Where to add a command": one file cli/<name>.cpp, one line in command_table().
+// Commands are a table. A command declares its options, calls one function of the library and returns an exit
+// code. "Where to add a command": one file cli/<name>.cpp, its declaration here and its line in
+// command_table().
 
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -10,12 +11,12 @@
 
 namespace maskfit::cli {
 
-
-
 struct Command {
   std::string name;     // "train"; "data import" for a command in a group
   std::string summary;  // one line for `maskfit help`
-  // Declares options on `app` and returns what runs when the command was chosen: it returns the exit code.
+  // Declares options on `app` and returns what runs when the command was chosen: it returns the exit code
+  // (see base/error.h). Results go to stdout, everything else to stderr (spdlog). Errors are thrown,
+  // cli/app.cpp prints them.
   std::function<std::function<int()>(CLI::App& app)> declare;
 };
 
@@ -24,6 +25,5 @@ const std::vector<Command>& command_table();
 
 // One function a command, each in its own file.
 Command doctor_command();
-Command spec_command();
 
 }  // namespace maskfit::cli
