@@ -1,6 +1,6 @@
 #pragma once
 
-// Recipes for networks. "Where to add a backbone": one function here and one row in backbone_names().
+// Recipes for networks. "Where to add a backbone": one row in backbones.cpp and the function it names.
 
 #include <cstdint>
 #include <string>
@@ -23,12 +23,24 @@ struct BackboneOptions {
 std::vector<std::string> backbone_names();
 std::vector<std::string> neck_names();
 
-// A DetectNet_v2: backbone, optional neck, heads output_bbox (4 * classes, linear) and output_cov (classes, sigmoid),
-// with every weight allocated and zero; call initialise() next.
+// A DetectNet_v2: backbone, optional neck, heads output_bbox (4 * classes, linear) and output_cov (classes,
+// sigmoid), with every weight allocated and zero; call initialise() next. Throws base::Error (kRefused) for
+// an unknown name (with the nearest known one), for use_pooling (whose networks have a stride of 224 and
+// detect nothing), for no class, or for an input that is no multiple of 16.
 Network make_detectnet(const BackboneOptions& options);
 
-// Glorot-uniform kernels, zero biases, BN 1/0/0/1; a function of (seed, node name) alone, so adding a node changes no
-// other's weights.
+// The block that a convolution belongs to: 0 for the stem, 1.. for the blocks, -1 for neck and heads. The
+// numbers that freeze_blocks of a spec names.
+int block_of(const std::string& node_name);
+
+// Glorot-uniform kernels (limit sqrt(6 / (fan_in + fan_out))), zero biases, BN 1/0/0/1; a function of (seed,
+// node name) alone, so adding a node changes no other's weights.
 void initialise(Network& network, std::uint64_t seed);
+
+// Sets the bias of output_cov so that every cell starts at this probability, bias = ln(p / (1 - p)): with few
+// positives among many cells the first steps are then not spent on learning that most cells are empty (Lin et
+// al., "Focal loss for dense object detection", 2017, section 3.3). The reference has no such prior. REQUIRES
+// 0 < probability < 1.
+void set_coverage_prior(Network& network, float probability);
 
 }  // namespace maskfit::network

@@ -1,7 +1,8 @@
 #pragma once
 
-// The network as data: nodes, shapes, names and weights. Built from a recipe (backbones.h), turned into LibTorch modules
-// (model/), sliced by the pruner, written as ONNX, saved in the model file. Nothing here needs LibTorch.
+// The network as data: nodes, shapes, names and weights. Built from a recipe (backbones.h), turned into
+// LibTorch modules (model/), sliced by the pruner, written as ONNX, saved in the model file. Nothing here
+// needs LibTorch.
 
 #include <cstdint>
 #include <map>
@@ -15,7 +16,9 @@ struct Array {
   std::vector<std::int64_t> shape;
   std::vector<float> values;
 
+  // Number of elements that the shape promises; 1 for a scalar.
   std::int64_t size() const;
+  bool operator==(const Array&) const = default;
 };
 
 enum class Op {
@@ -24,9 +27,9 @@ enum class Op {
   kBatchNorm,  // weights "<name>/gamma", "/beta", "/moving_mean", "/moving_variance"
   kRelu,
   kSigmoid,
-  kAdd,        // any number of inputs of one shape
-  kUpsample,   // nearest neighbour, integer `factor`
-  kMaxPool,
+  kAdd,       // two or more inputs of one shape
+  kUpsample,  // nearest neighbour, integer `factor`
+  kMaxPool,   // pads with zeros, as the reference does
 };
 
 struct Node {
@@ -40,6 +43,8 @@ struct Node {
   float epsilon = 1e-3f, momentum = 0.99f;
   // kUpsample
   int factor = 1;
+
+  bool operator==(const Node&) const = default;
 };
 
 struct Shape {
@@ -50,15 +55,35 @@ struct Shape {
 struct Network {
   std::string name;  // e.g. resnet18_nopool_bn_detectnet_v2
   Shape input;
-  std::vector<Node> nodes;              // topological order, the input first
-  std::vector<std::string> outputs;     // bbox, then cov: "output_bbox", "output_cov"
+  std::vector<Node> nodes;               // topological order, the input first
+  std::vector<std::string> outputs;      // bbox, then cov: "output_bbox", "output_cov"
   std::map<std::string, Array> weights;  // by "<node>/<array>"
 
   const Node& node(const std::string& node_name) const;  // throws base::CheckFailed for an unknown name
 };
 
+// The reference's "same" padding: symmetric, floor(((kernel - 1) * dilation + 1) / 2) on both sides.
+// TensorFlow's own "same" is asymmetric for even sizes with stride 2; weights trained with one do not work
+// with the other.
+int same_padding(int kernel, int dilation = 1);
+// Positions of a window: floor((size + 2 * padding - ((kernel - 1) * dilation + 1)) / stride) + 1.
+int window_count(int size, int kernel, int stride, int padding, int dilation = 1);
+
 // Output shape of every node by name. Throws base::CheckFailed naming the node where shapes do not fit.
 std::map<std::string, Shape> infer_shapes(const Network& network);
+
+// One array that a network needs: every network has exactly these under these names, in this order.
+struct WeightSlot {
+  std::string name;  // "<node>/<array>"
+  std::string node;
+  Op op = Op::kConv;
+  std::vector<std::int64_t> shape;
+  bool trainable = true;  // false for moving statistics
+};
+// In node order; inside a node kernel, bias and gamma, beta, moving_mean, moving_variance.
+std::vector<WeightSlot> weight_slots(const Network& network);
+// Throws base::CheckFailed unless the weights are exactly those of weight_slots(), with shapes and sizes.
+void check_weights(const Network& network);
 
 struct Counts {
   std::int64_t trainable = 0, non_trainable = 0;  // parameters
