@@ -16,7 +16,9 @@ struct Image {
   std::vector<std::uint8_t> pixels;  // [height][width][channels]
 
   std::uint8_t* row(int y) { return pixels.data() + static_cast<std::size_t>(y) * width * channels; }
-  const std::uint8_t* row(int y) const { return pixels.data() + static_cast<std::size_t>(y) * width * channels; }
+  const std::uint8_t* row(int y) const {
+    return pixels.data() + static_cast<std::size_t>(y) * width * channels;
+  }
 };
 
 struct Size {
@@ -24,8 +26,8 @@ struct Size {
   bool operator==(const Size&) const = default;
 };
 
-// How a file was understood. `notes` says what was mended on the way ("PNG named .jpg", "EXIF orientation 6 applied",
-// "trailing bytes", "CMYK converted"), one short sentence each.
+// How a file was understood. `notes` says what was mended on the way ("PNG named .jpg", "EXIF orientation 6
+// applied", "trailing bytes", "CMYK converted"), one short sentence each.
 struct ReadInfo {
   Size stored_size;     // as in the file, before EXIF
   int orientation = 1;  // EXIF 1..8; a malformed value counts as 1 and is noted
@@ -33,8 +35,8 @@ struct ReadInfo {
   std::vector<std::string> notes;
 };
 
-// Decodes by content, never by the name's ending. Result is upright RGB. Throws base::Error (kRefused) that names the
-// file and what is wrong (truncated, 0 bytes, unknown format).
+// Decodes by content, never by the name's ending. Result is upright RGB. Throws base::Error (kRefused) that
+// names the file and what is wrong (truncated, 0 bytes, unknown format).
 Image read_image(const std::filesystem::path& path, ReadInfo* info = nullptr);
 Image decode_image(std::string_view bytes, const std::string& name_for_errors, ReadInfo* info = nullptr);
 
