@@ -24,12 +24,12 @@ enum class ExitCode : int {
   kInterrupted = 130,
 };
 
-// A bad request or a bad machine. `where` is a file, "file:line:column" or a command-line option; `hint` is the
-// remedy, a sentence that tells what to do. Both may be empty.
+// A bad request or a bad machine. `where` is a file, "file:line:column" or a command-line option; `hint` is
+// the remedy, a sentence that tells what to do. Both may be empty.
 class Error : public std::runtime_error {
  public:
-  Error(ExitCode code, std::string what, std::string where = "", std::string hint = "")
-      : std::runtime_error(std::move(what)), code_(code), where_(std::move(where)), hint_(std::move(hint)) {}
+  Error(ExitCode code, const std::string& what, std::string where = "", std::string hint = "")
+      : std::runtime_error(what), code_(code), where_(std::move(where)), hint_(std::move(hint)) {}
 
   ExitCode code() const { return code_; }
   const std::string& where() const { return where_; }
@@ -52,9 +52,9 @@ class CheckFailed : public std::logic_error {
 }  // namespace maskfit::base
 
 // MASKFIT_CHECK(n == shape[0], "n={} shape[0]={}", n, shape[0])
-#define MASKFIT_CHECK(expression, ...)                                                              \
-  do {                                                                                              \
-    if (!(expression)) {                                                                            \
-      ::maskfit::base::check_failed(#expression, __FILE__, __LINE__, ::fmt::format(__VA_ARGS__));   \
-    }                                                                                               \
+#define MASKFIT_CHECK(expression, ...)                                                            \
+  do {                                                                                            \
+    if (!(expression)) {                                                                          \
+      ::maskfit::base::check_failed(#expression, __FILE__, __LINE__, ::fmt::format(__VA_ARGS__)); \
+    }                                                                                             \
   } while (false)
