@@ -1,6 +1,7 @@
 #pragma once
 
-// A maskfit dataset: a folder with a manifest. Pictures are referenced where they lie unless they were copied.
+// A maskfit dataset: a folder with a manifest. Pictures are referenced where they lie unless they were
+// copied.
 //
 //   DATASET/dataset.json    format version, class names, how it was made, counts, digest
 //   DATASET/samples.jsonl   one sample a line, sorted by id (docs/dataset-format.md)
@@ -25,6 +26,7 @@ struct KittiExtras {
   float observation_angle = 0;
   float world_height = 0, world_width = 0, world_length = 0;
   float world_x = 0, world_y = 0, world_z = 0, world_rotation_y = 0;
+  bool operator==(const KittiExtras&) const = default;
 };
 
 struct LabeledBox {
@@ -32,6 +34,7 @@ struct LabeledBox {
   std::string class_name;
   bool ignore = false;  // neither an object nor background
   KittiExtras kitti;
+  bool operator==(const LabeledBox&) const = default;
 };
 
 struct Sample {
@@ -39,8 +42,9 @@ struct Sample {
   std::filesystem::path image;  // absolute, or relative to the dataset's folder
   int width = 0, height = 0;    // upright pixels
   std::vector<LabeledBox> boxes;
-  std::string split;            // "train", "val", "test"
-  std::string group;            // samples of one group never part in a split; "" = its own group
+  std::string split;  // "train", "val", "test"
+  std::string group;  // samples of one group never part in a split; "" = its own group
+  bool operator==(const Sample&) const = default;
 };
 
 struct Dataset {
@@ -52,23 +56,46 @@ struct Dataset {
   std::vector<const Sample*> split(const std::string& name) const;
 };
 
+// True when the folder holds a finished manifest.
+bool is_dataset(const std::filesystem::path& folder);
 // Throws base::Error (kRefused) with file and line for a broken manifest.
 Dataset read_dataset(const std::filesystem::path& folder);
-// Writes the manifest; each file atomically, dataset.json last, so a half-written dataset is not recognised as one.
+// Writes the manifest; each file atomically, dataset.json last, so a half-written dataset is not recognised
+// as one. `provenance` says in one line how the dataset was made. Throws base::Error (kRefused) for what no
+// manifest may hold: an id twice, a class outside class_names, a name that is not UTF-8.
 void write_dataset(const Dataset& dataset, const base::Findings& findings, const std::string& provenance);
+// What write_dataset() stored beside the samples.
+std::string read_provenance(const std::filesystem::path& folder);
+base::Findings read_findings(const std::filesystem::path& folder);
 // SHA-256 over ids, sizes, boxes, classes and splits; the same wherever the pictures lie.
 std::string digest(const Dataset& dataset);
 
+// How many pictures and boxes a split holds.
+struct Counts {
+  std::int64_t samples = 0;
+  std::int64_t without_objects = 0;           // of these, how many have no box but ignored ones
+  std::int64_t ignored = 0;                   // boxes to ignore
+  std::map<std::string, std::int64_t> boxes;  // by class, without the ignored
+};
+// By split name; every split that occurs.
+std::map<std::string, Counts> count_by_split(const Dataset& dataset);
+
+// Sorts samples by id and, where class_names is empty, fills it with the classes that occur, sorted.
+void normalise(Dataset& dataset);
+
 struct SplitOptions {
-  double val_percent = 20;
+  double val_percent = 20;  // of the samples that carry no split yet, 0 .. 100
   std::uint64_t seed = 42;
 };
-// Deterministic and group-aware: whole groups go to one side, whichever order the samples come in. Samples that already
-// carry a split keep it.
+// Deterministic and group-aware: whole groups go to one side, whichever order the samples come in. Samples
+// that already carry a split keep it, and the rest of their group joins them. A validation part that would
+// round to nothing gets one group, as long as one is left to train on.
 void assign_splits(std::vector<Sample>& samples, const SplitOptions& options);
 
-// Whatever the user names as data: a maskfit dataset, a KITTI folder (images/ + labels/), a Pascal VOC folder, or a
-// TFRecord glob with an image folder. Recognised by content. `findings` may be null.
+// Whatever the user names as data, recognised by content: a maskfit dataset, a folder of pictures with KITTI
+// or Pascal VOC labels, or TFRecords with their pictures as "GLOB@IMAGE_FOLDER" (fold 0 validates). Classes
+// keep their names, in lower case as the reference's converter stores them; "DontCare" boxes are ignored; a
+// folder without a validation part gets one by assign_splits(). `findings` may be null.
 Dataset open_data(const std::filesystem::path& path, base::Findings* findings = nullptr);
 
 }  // namespace maskfit::dataset
