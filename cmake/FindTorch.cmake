@@ -49,11 +49,22 @@ find_package_handle_standard_args(Torch
   REQUIRED_VARS Torch_INCLUDE_DIR Torch_torch_LIBRARY Torch_torch_cpu_LIBRARY Torch_c10_LIBRARY
   VERSION_VAR Torch_VERSION)
 
+# A wheel's include folder also holds its own fmt, protobuf and oneDNN, of other versions than the libraries we link: take
+# LibTorch's folders alone.
+set(_torch_include "${Torch_INCLUDE_DIR}")
+if(Torch_FOUND AND NOT Torch_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+  set(_torch_include "${CMAKE_BINARY_DIR}/torch_include")
+  file(MAKE_DIRECTORY "${_torch_include}")
+  foreach(_dir ATen c10 caffe2 torch)
+    file(CREATE_LINK "${Torch_INCLUDE_DIR}/${_dir}" "${_torch_include}/${_dir}" SYMBOLIC)
+  endforeach()
+endif()
+
 if(Torch_FOUND AND NOT TARGET maskfit::torch)
   add_library(maskfit::torch INTERFACE IMPORTED)
   # SYSTEM: LibTorch's headers do not compile without warnings.
   target_include_directories(maskfit::torch SYSTEM INTERFACE
-    "${Torch_INCLUDE_DIR}" "${Torch_INCLUDE_DIR}/torch/csrc/api/include")
+    "${_torch_include}" "${_torch_include}/torch/csrc/api/include")
   target_link_libraries(maskfit::torch INTERFACE
     ${Torch_torch_LIBRARY} ${Torch_torch_cpu_LIBRARY} ${Torch_c10_LIBRARY})
   if(Torch_torch_cuda_LIBRARY AND MASKFIT_CUDA)

@@ -16,27 +16,55 @@ Precision precision_from_name(const std::string& name);  // fp32, bf16, fp16; th
 
 struct Outputs;  // defined in model/outputs.h, which includes LibTorch
 
+struct DetectorOptions {
+  std::string device = "cpu";  // "cpu", "cuda", "cuda:1"
+  // Weights are kept in float32 (master copies). With bf16/fp16 the backbone's convolutions and activations
+  // have that type; batch-norm statistics and parameters and the heads stay float32. fp16 needs a GPU.
+  Precision precision = Precision::kFloat32;
+  // Batch norms use and keep their moving statistics in training, too; gamma and beta train all the same.
+  bool freeze_bn = false;
+  // Blocks (network::block_of) whose convolutions do not train; their batch norms do.
+  std::vector<int> freeze_blocks = {};
+};
+
 // Thread-compatible: one thread at a time.
 class Detector {
  public:
-  // device: "cpu", "cuda", "cuda:1". Weights are kept in float32 (master copies); with bf16/fp16 convolutions compute in
-  // that type, batch-norm statistics and the heads' outputs stay float32.
+  // Throws base::Error when the machine lacks the device or the precision, or when freeze_blocks names no
+  // block.
+  Detector(network::Network network, const DetectorOptions& options);
   Detector(network::Network network, const std::string& device, Precision precision);
   ~Detector();
   Detector(Detector&&) noexcept;
   Detector& operator=(Detector&&) noexcept;
 
-  // images: [N][3][H][W] float32 0..1 on the detector's device.
-  // training: batch statistics, gradients recorded, moving statistics updated as the reference does
-  // (m <- momentum * m + (1 - momentum) * batch, biased variance). Otherwise: moving statistics, no gradients.
+  // images: [N][3][H][W] float32 0..1 on the detector's device, any memory format.
+  // training: batch statistics, what backward() needs is kept, moving statistics updated as the reference
+  // does (m <- momentum * m + (1 - momentum) * batch, biased variance); the outputs are leaves that record
+  // gradients, so a loss is computed from them with autograd. Otherwise: moving statistics, nothing recorded.
   Outputs forward(const at::Tensor& images, bool training);
 
-  // Trainable arrays, in node order: names like "conv1/kernel" and the tensors beside them.
+  // The gradient of `loss`, a scalar computed from the outputs of the last forward(images, true), with
+  // respect to every trainable array: float32, in the order and shapes of parameters(). Uses up what that
+  // forward kept. Written out node by node rather than left to autograd: the bias under a batch norm costs
+  // nothing, buffers are reused, and kernels can be fused without an autograd class each.
+  std::vector<at::Tensor> backward(const at::Tensor& loss);
+
+  // Trainable arrays, in node order: names like "conv1/kernel" and the tensors beside them. Change them in
+  // place.
   std::vector<std::string> parameter_names() const;
   std::vector<at::Tensor> parameters() const;
+  // Arrays of frozen convolutions likewise; a regulariser still counts them.
+  std::vector<std::string> frozen_names() const;
+  std::vector<at::Tensor> frozen() const;
   // Moving statistics likewise.
   std::vector<std::string> buffer_names() const;
   std::vector<at::Tensor> buffers() const;
+
+  // Folds every batch norm into the convolution before it: faster inference, the same numbers up to rounding.
+  // Afterwards forward(images, true) is an error and parameters() no longer have an effect; network() still
+  // gives the weights.
+  void fold_for_inference();
 
   // The network with the present weights copied back.
   network::Network network() const;

@@ -1,0 +1,181 @@
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/convolution_backward.h>
+#include <ATen/ops/max_pool2d_with_indices_backward.h>
+#include <ATen/ops/native_batch_norm_backward.h>
+#include <ATen/ops/rsqrt.h>
+#include <ATen/ops/threshold_backward.h>
+#include <ATen/ops/upsample_nearest2d_backward.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include "base/error.h"
+#include "model/detector_impl.h"
+#include "tensor/array.h"
+
+namespace maskfit::model {
+
+using network::Node;
+using network::Op;
+
+std::vector<at::Tensor> Detector::Impl::backward(const at::Tensor& loss) {
+  MASKFIT_CHECK(last_outputs.bbox.defined(), "backward() needs a forward(images, true) of its own before it");
+  tensor::check_shape(loss, {}, "loss");
+  const std::vector<at::Tensor> leaves = {last_outputs.bbox, last_outputs.cov_logits};
+  std::vector<at::Tensor> seeds = torch::autograd::grad({loss}, leaves, {}, {}, false, /*allow_unused=*/true);
+  const at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    if (!seeds[i].defined()) seeds[i] = at::zeros_like(leaves[i]);
+  }
+  last_outputs = {};
+  gradients.assign(network.nodes.size(), {});
+  array_gradients.assign(network.nodes.size(), {});
+  add_gradient(plan.bbox, seeds[0], false);
+  add_gradient(plan.cov_logits, seeds[1], false);
+  for (auto step = plan.steps.rbegin(); step != plan.steps.rend(); ++step) {
+    if (step->needs_gradient && !step->merged) run_backward(*step);
+    // Every reader of this node is done, and so is the node.
+    value(step->node).reset();
+    kept_of(step->node) = {};
+    if (!step->merged) gradients[static_cast<std::size_t>(step->node)] = {};
+  }
+  return collect_gradients();
+}
+
+void Detector::Impl::run_backward(const Step& step) {
+  const Node& here = node(step);
+  if (here.op == Op::kConv) return backward_conv(step);
+  NodeGradient& gathered = gradients[static_cast<std::size_t>(step.node)];
+  if (!gathered.value.defined()) return;  // the coverage output's sigmoid, which belongs to the loss
+  const at::Tensor gradient = gathered.value;
+  switch (here.op) {
+    case Op::kBatchNorm:
+      return backward_batch_norm(step, gradient);
+    case Op::kRelu: {
+      at::Tensor out = gradient;
+      if (gathered.shared) {
+        out = at::threshold_backward(gradient, value(step.node), 0);
+      } else {
+        at::threshold_backward_out(out, gradient, value(step.node), 0);
+      }
+      return add_gradient(step.inputs[0], out, false);
+    }
+    case Op::kAdd:
+      for (const int input : step.inputs) add_gradient(input, gradient, true);
+      return;
+    case Op::kUpsample: {
+      const auto sizes = gradient.sizes();
+      return add_gradient(step.inputs[0],
+                          at::upsample_nearest2d_backward(
+                              gradient, {sizes[2], sizes[3]},
+                              {sizes[0], sizes[1], sizes[2] / here.factor, sizes[3] / here.factor}),
+                          false);
+    }
+    case Op::kMaxPool:
+      return backward_max_pool(step, gradient);
+    case Op::kConv:
+    case Op::kInput:
+    case Op::kSigmoid:
+      return;
+  }
+}
+
+void Detector::Impl::backward_conv(const Step& step) {
+  const Node& here = node(step);
+  std::vector<at::Tensor> parts;
+  bool trains = false;
+  for (const int member : step.group) {
+    parts.push_back(gradients[static_cast<std::size_t>(member)].value);
+    MASKFIT_CHECK(parts.back().defined(), "no gradient reached '{}'", here.name);
+    trains |= !arrays_of(member).frozen;
+  }
+  const at::Tensor gradient = (parts.size() == 1 ? parts[0] : at::cat(parts, 1)).contiguous(format);
+  const bool to_input = plan.steps[static_cast<std::size_t>(step.inputs[0])].needs_gradient;
+  const bool to_bias = trains && here.bias && !step.bias_in_batch_norm;
+  const at::Tensor kernel = conv_kernel(step);
+  auto [to_x, to_kernel, to_b] =
+      at::convolution_backward(gradient, conv_input(step), kernel, at::IntArrayRef{kernel.size(0)},
+                               {here.stride, here.stride}, {here.padding, here.padding},
+                               {here.dilation, here.dilation}, false, {0, 0}, 1, {to_input, trains, to_bias});
+  if (to_input) add_gradient(step.inputs[0], to_x.to(value(step.inputs[0]).scalar_type()), false);
+  std::int64_t channel = 0;
+  for (const int member : step.group) {
+    const std::int64_t channels = arrays_of(member).kernel.size(0);
+    ArrayGradients& own = array_gradients[static_cast<std::size_t>(member)];
+    if (trains) own.kernel = to_kernel.narrow(0, channel, channels);
+    if (to_bias) own.bias = to_b.narrow(0, channel, channels);
+    channel += channels;
+    gradients[static_cast<std::size_t>(member)] = {};
+  }
+}
+
+void Detector::Impl::backward_batch_norm(const Step& step, const at::Tensor& gradient) {
+  const Node& here = node(step);
+  const NodeArrays& norm = arrays_of(step.node);
+  const Kept& keep = kept_of(step.node);
+  const at::Tensor& in = value(step.inputs[0]);
+  const bool batch_statistics = !options.freeze_bn;
+  const bool to_input = plan.steps[static_cast<std::size_t>(step.inputs[0])].needs_gradient;
+  ArrayGradients& own = array_gradients[static_cast<std::size_t>(step.node)];
+  at::Tensor to_x;
+  if (batch_statistics) {
+    std::tie(to_x, own.gamma, own.beta) = at::native_batch_norm_backward(
+        gradient, in, norm.gamma, {}, {}, keep.mean, keep.invstd, true, here.epsilon, {to_input, true, true});
+  } else {
+    std::tie(to_x, own.gamma, own.beta) =
+        at::native_batch_norm_backward(gradient, in, norm.gamma, keep.mean, norm.variance, {}, {}, false,
+                                       here.epsilon, {to_input, true, true});
+  }
+  if (to_input) add_gradient(step.inputs[0], to_x, false);
+  if (step.conv < 0 || batch_statistics) return;
+  // y = gamma * invstd * (x + bias - mean) + beta, so dL/dbias = gamma * invstd * dL/dbeta.
+  const at::Tensor invstd = at::rsqrt(norm.variance.add(here.epsilon));
+  array_gradients[static_cast<std::size_t>(step.conv)].bias = own.beta.mul(norm.gamma).mul_(invstd);
+}
+
+void Detector::Impl::backward_max_pool(const Step& step, const at::Tensor& gradient) {
+  const Node& here = node(step);
+  const Kept& keep = kept_of(step.node);
+  at::Tensor to_x = at::max_pool2d_with_indices_backward(
+      gradient, keep.padded, {here.kernel, here.kernel}, {here.stride, here.stride}, {0, 0},
+      {here.dilation, here.dilation}, false, keep.max_indices);
+  const std::int64_t p = here.padding;
+  to_x = to_x.narrow(2, p, to_x.size(2) - 2 * p).narrow(3, p, to_x.size(3) - 2 * p);
+  add_gradient(step.inputs[0], to_x.contiguous(format), false);
+}
+
+void Detector::Impl::add_gradient(int node, const at::Tensor& gradient, bool shared) {
+  if (!plan.steps[static_cast<std::size_t>(node)].needs_gradient) return;
+  NodeGradient& gathered = gradients[static_cast<std::size_t>(node)];
+  if (!gathered.value.defined()) {
+    gathered = {gradient, shared};
+  } else if (!gathered.shared) {
+    gathered.value.add_(gradient);
+  } else if (!shared) {
+    at::Tensor sum = gradient;
+    gathered = {sum.add_(gathered.value), false};
+  } else {
+    gathered = {gathered.value.add(gradient), false};
+  }
+}
+
+// In the order of parameters(). The bias under a batch norm of batch statistics gets its zeros here.
+std::vector<at::Tensor> Detector::Impl::collect_gradients() {
+  std::vector<at::Tensor> list;
+  for_each_slot([&](const network::WeightSlot& slot, std::size_t node) {
+    if (!slot.trainable || (slot.op == Op::kConv && arrays[node].frozen)) return;
+    ArrayGradients& own = array_gradients[node];
+    const std::string array = slot.name.substr(slot.node.size() + 1);
+    at::Tensor& gradient = array == "kernel"  ? own.kernel
+                           : array == "bias"  ? own.bias
+                           : array == "gamma" ? own.gamma
+                                              : own.beta;
+    list.push_back(gradient.defined() ? gradient.to(at::kFloat)
+                                      : at::zeros(slot.shape, at::TensorOptions(device).dtype(at::kFloat)));
+  });
+  array_gradients.clear();
+  return list;
+}
+
+}  // namespace maskfit::model

@@ -1,0 +1,96 @@
+#pragma once
+
+// The inside of Detector: forward.cpp and backward.cpp run the plan over these members.
+
+#include <string>
+#include <vector>
+
+#include "model/arrays.h"
+#include "model/detector.h"
+#include "model/outputs.h"
+#include "model/plan.h"
+#include "tensor/tensor.h"
+
+namespace maskfit::model {
+
+struct Detector::Impl {
+  // What the backward pass of one node needs beyond its inputs' values.
+  struct Kept {
+    at::Tensor mean, invstd;  // kBatchNorm: of the batch; mean alone, less the bias, with moving statistics
+    at::Tensor padded, max_indices;  // kMaxPool
+  };
+  // The gradient of a node's value as it is gathered. A shared tensor belongs to several nodes and must not
+  // be changed.
+  struct NodeGradient {
+    at::Tensor value;
+    bool shared = false;
+  };
+  // Gradients of one node's trainable arrays.
+  struct ArrayGradients {
+    at::Tensor kernel, bias, gamma, beta;
+  };
+
+  Impl(network::Network network_in, const DetectorOptions& options_in);
+
+  Outputs forward(const at::Tensor& images, bool training);
+  std::vector<at::Tensor> backward(const at::Tensor& loss);
+  void fold_batch_norms();
+
+  // Calls visit(slot, arrays of its node) in node order.
+  template <typename Visit>
+  void for_each_slot(Visit visit) {
+    std::size_t node = 0;
+    for (const network::WeightSlot& slot : slots) {
+      while (network.nodes[node].name != slot.node) ++node;
+      visit(slot, node);
+    }
+  }
+
+  network::Network network;
+  const DetectorOptions options;
+  const at::Device device;
+  const at::ScalarType type;  // of the backbone's activations
+  const at::MemoryFormat format;
+  const std::vector<network::WeightSlot> slots;
+  Plan plan;
+  std::vector<NodeArrays> arrays;  // one a node
+  bool folded = false;
+
+ private:
+  // forward.cpp. Each returns the value of the step's node.
+  at::Tensor run(const Step& step, bool training);
+  at::Tensor run_conv(const Step& step);
+  at::Tensor run_batch_norm(const Step& step, bool training);
+  at::Tensor run_max_pool(const Step& step);
+  void refresh_compute_kernels();
+  void update_moving_statistics();
+  Outputs make_outputs(bool training) const;
+
+  // backward.cpp
+  void run_backward(const Step& step);
+  void backward_conv(const Step& step);
+  void backward_batch_norm(const Step& step, const at::Tensor& gradient);
+  void backward_max_pool(const Step& step, const at::Tensor& gradient);
+  void add_gradient(int node, const at::Tensor& gradient, bool shared);
+  std::vector<at::Tensor> collect_gradients();
+
+  // Shared by both.
+  const network::Node& node(const Step& step) const {
+    return network.nodes[static_cast<std::size_t>(step.node)];
+  }
+  at::Tensor& value(int node) { return values[static_cast<std::size_t>(node)]; }
+  NodeArrays& arrays_of(int node) { return arrays[static_cast<std::size_t>(node)]; }
+  Kept& kept_of(int node) { return kept[static_cast<std::size_t>(node)]; }
+  // The value a convolution reads: in float32 for a head.
+  at::Tensor conv_input(const Step& step);
+  // The kernel a convolution runs with: all of its group's, one after the other.
+  at::Tensor conv_kernel(const Step& step);
+
+  std::vector<at::Tensor> values;  // by node; freed as soon as nobody reads them
+  std::vector<Kept> kept;
+  std::vector<NodeGradient> gradients;
+  std::vector<ArrayGradients> array_gradients;
+  Outputs last_outputs;  // of the last training forward, until backward() uses it up
+};
+
+}  // namespace maskfit::model
