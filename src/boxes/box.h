@@ -30,6 +30,8 @@ struct Truth {
   Box box;
   int class_index = 0;
   bool ignore = false;
+
+  bool operator==(const Truth&) const = default;
 };
 
 using Detections = std::vector<Detection>;

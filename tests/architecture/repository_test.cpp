@@ -1,0 +1,88 @@
+// The rules of tests/architecture, applied to this repository.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "base/files.h"
+#include "tests/architecture/include_rules.h"
+#include "tests/architecture/module_table.h"
+#include "tests/architecture/size_rules.h"
+#include "tests/architecture/source_tree.h"
+#include "tests/architecture/text_rules.h"
+#include "tests/support/temp_dir.h"
+
+namespace maskfit::architecture {
+namespace {
+
+// Headers outside tensor/ that hold tensors, shared by the files of their folder only. Lengthen this list on
+// purpose.
+const std::set<std::string> kInternalTorchHeaders = {
+    "model/outputs.h",
+};
+
+// .cpp files (tests too) that compile LibTorch's headers, about 10 s each on one core. Raise it on purpose.
+constexpr int kTorchFileBudget = 60;
+
+std::string text(const char* name) {
+  return base::read_file(support::source_dir() / name);
+}
+
+const SourceTree& tree() {
+  static const SourceTree sources = read_source_tree(support::source_dir());
+  return sources;
+}
+
+ModuleTable module_table() {
+  return parse_module_table(text("src/modules.txt"));
+}
+
+void expect_none(const Violations& violations) {
+  for (const std::string& violation : violations) ADD_FAILURE() << violation;
+}
+
+TEST(Repository, IncludesFollowTheModuleTable) {
+  expect_none(check_directions(tree(), module_table()));
+}
+
+TEST(Repository, LibrariesFollowTheModuleTable) {
+  expect_none(check_externals(tree(), module_table()));
+}
+
+TEST(Repository, NoHeaderIncludesItself) {
+  expect_none(check_cycles(tree()));
+}
+
+TEST(Repository, LibTorchStaysInItsRings) {
+  expect_none(check_torch(tree(), module_table(), kInternalTorchHeaders));
+}
+
+TEST(Repository, FilesThatCompileLibTorchStayFew) {
+  EXPECT_LE(count_torch_files(tree()), kTorchFileBudget);
+}
+
+TEST(Repository, FilesAndFunctionsStayShort) {
+  const SizeReport report = check_sizes(tree(), Budget());
+  for (const std::string& warning : report.warnings) std::cout << "long: " << warning << '\n';
+  expect_none(report.violations);
+}
+
+TEST(Repository, TestsAreAtLeastHalfAsLongAsTheProduct) {
+  expect_none(check_test_ratio(tree(), 0.5));
+}
+
+TEST(Repository, BuildFilesNameNoFlagForNewerProcessors) {
+  const TextFiles files = read_build_files(support::source_dir());
+  ASSERT_TRUE(files.count("CMakeLists.txt") && files.count("CMakePresets.json") && files.count("dev"))
+      << files.size();
+  expect_none(check_build_flags(files));
+}
+
+TEST(Repository, LibrariesNeitherPrintNorExit) {
+  expect_none(check_manners(tree()));
+}
+
+}  // namespace
+}  // namespace maskfit::architecture
