@@ -9,7 +9,6 @@ namespace maskfit::image {
 namespace {
 
 constexpr std::uint16_t kOrientationTag = 0x0112;
-constexpr std::uint16_t kByte = 1, kShort = 3, kLong = 4;  // TIFF field types
 constexpr std::size_t kEntrySize = 12;
 
 // Bounds-checked numbers of a TIFF block in either byte order.
@@ -34,10 +33,27 @@ class TiffReader {
   bool big_endian_;
 };
 
+// Bytes of a TIFF integer type, 0 for the other types. SHORT is the standard's; some writers use another width or sign,
+// and a value of 1..8 is as clear.
+int size_of_type(std::uint32_t type) {
+  switch (type) {
+    case 1:  // BYTE
+    case 6:  // SBYTE
+      return 1;
+    case 3:  // SHORT
+    case 8:  // SSHORT
+      return 2;
+    case 4:  // LONG
+    case 9:  // SLONG
+      return 4;
+    default:
+      return 0;
+  }
+}
+
 int orientation_of_entry(const TiffReader& tiff, std::size_t entry, std::string* note) {
   const std::uint32_t type = tiff.number(entry + 2, 2);
-  // SHORT is the standard's; some writers use BYTE or LONG, and the value is as clear.
-  const int size = type == kByte ? 1 : type == kShort ? 2 : type == kLong ? 4 : 0;
+  const int size = size_of_type(type);
   if (size == 0) {
     *note = fmt::format("EXIF orientation has the field type {}, taken as upright", type);
     return 1;

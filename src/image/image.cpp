@@ -50,7 +50,8 @@ std::string describe_foreign(std::string_view bytes) {
       return foreign.description;
     }
   }
-  return "";
+  const auto is_text = [](char c) { return static_cast<unsigned char>(c) >= 32 || c == '\n' || c == '\r' || c == '\t'; };
+  return std::all_of(bytes.begin(), bytes.end(), is_text) ? "a text file" : "";
 }
 
 void check_size(Size size) {
@@ -94,7 +95,7 @@ const codecs::Codec& recognise(std::string_view bytes) {
   }
   const std::string foreign = codecs::describe_foreign(bytes);
   if (!foreign.empty())
-    throw codecs::Refused("this is " + foreign, "convert it to JPEG or PNG, or remove it");
+    throw codecs::Refused("this is " + foreign, "give the picture itself as JPEG or PNG, or remove the file");
   throw codecs::Refused("not a picture: the content is neither JPEG, PNG, WebP nor BMP", "remove the file");
 }
 

@@ -327,7 +327,8 @@ TEST(Refusal, NamesWhatTheFileIsInstead) {
   EXPECT_THAT(refusal("GIF89a........"), HasSubstr("a GIF picture"));
   EXPECT_THAT(refusal("<!DOCTYPE html><title>404</title>"), HasSubstr("a web page"));
   EXPECT_THAT(refusal("version https://git-lfs.github.com/spec/v1\n"), HasSubstr("Git LFS pointer"));
-  EXPECT_THAT(refusal("BMW is a car"), HasSubstr("not a picture"));
+  EXPECT_THAT(refusal("BMW is a car\n"), HasSubstr("a text file"));
+  EXPECT_THAT(refusal("BM\x01\x02"), HasSubstr("not a picture"));
   EXPECT_THAT(refusal("\xFF\xD8\xFF"), HasSubstr("JPEG"));
 }
 
