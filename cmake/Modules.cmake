@@ -2,6 +2,7 @@
 #
 # File names decide what a file is:
 #   x.cpp               product code of the folder's library
+#   x_kernels.cpp       inner loops, compiled with -O3 in a release build
 #   x.cu                a CUDA kernel file: plain functions over pointers, sizes and a stream; only with MASKFIT_CUDA
 #   x.proto             compiled to <folder>/x.pb.h
 #   x_test.cpp          -> <folder>_test            label unit  (torch for a folder that may see LibTorch)
@@ -67,6 +68,10 @@ function(maskfit_add_folder folder includes externals)
     list(APPEND sources ${kernels})
   endif()
 
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    file(GLOB kernel_loops CONFIGURE_DEPENDS "${dir}/*_kernels.cpp")
+    set_source_files_properties(${kernel_loops} PROPERTIES COMPILE_OPTIONS "-O3")
+  endif()
   add_library(maskfit_${folder} STATIC ${sources} "${CMAKE_SOURCE_DIR}/cmake/empty.cpp")
   maskfit_compile_protos(maskfit_${folder} ${folder})
   target_include_directories(maskfit_${folder} PUBLIC "${CMAKE_SOURCE_DIR}/src")

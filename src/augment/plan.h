@@ -1,10 +1,11 @@
 #pragma once
 
 // What happens to one training picture, decided before any pixel is touched: a pure function of
-// (options, seed, epoch, sample). The same plan is executed by apply.h on the CPU and by warp_cuda.cu on the GPU.
+// (options, seed, epoch, sample). The same plan is executed by apply.h on the CPU and by warp_cuda.cu on the
+// GPU.
 //
-// Matrices follow the reference: row vectors, [x, y, 1] * M, M maps an OUTPUT pixel to a SOURCE pixel, and a new step is
-// multiplied from the left (detectnet_v2 data loader, "multisource").
+// Matrices follow the reference: row vectors, [x, y, 1] * M, M maps an OUTPUT pixel to a SOURCE pixel, and a
+// new step is multiplied from the left (detectnet_v2 data loader, "multisource").
 
 #include <array>
 #include <cstdint>
@@ -22,7 +23,8 @@ struct Rect {
   int x1 = 0, y1 = 0, x2 = 0, y2 = 0;
 };
 
-// One source picture and where it goes. A plain augmentation has one tile that covers the output; a mosaic has four.
+// One source picture and where it goes. A plain augmentation has one tile that covers the output; a mosaic
+// has four.
 struct Tile {
   std::int64_t sample = 0;  // index into the loader's list of pictures
   Matrix3 source_from_output{1, 0, 0, 0, 1, 0, 0, 0, 1};

@@ -33,8 +33,8 @@ class TiffReader {
   bool big_endian_;
 };
 
-// Bytes of a TIFF integer type, 0 for the other types. SHORT is the standard's; some writers use another width or sign,
-// and a value of 1..8 is as clear.
+// Bytes of a TIFF integer type, 0 for the other types. SHORT is the standard's; some writers use another
+// width or sign, and a value of 1..8 is as clear.
 int size_of_type(std::uint32_t type) {
   switch (type) {
     case 1:  // BYTE

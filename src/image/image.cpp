@@ -50,7 +50,9 @@ std::string describe_foreign(std::string_view bytes) {
       return foreign.description;
     }
   }
-  const auto is_text = [](char c) { return static_cast<unsigned char>(c) >= 32 || c == '\n' || c == '\r' || c == '\t'; };
+  const auto is_text = [](char c) {
+    return static_cast<unsigned char>(c) >= 32 || c == '\n' || c == '\r' || c == '\t';
+  };
   return std::all_of(bytes.begin(), bytes.end(), is_text) ? "a text file" : "";
 }
 
