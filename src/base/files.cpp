@@ -14,8 +14,10 @@ namespace maskfit::base {
 namespace fs = std::filesystem;
 namespace {
 
-[[noreturn]] void fail(const std::string& action, const fs::path& path, int error, const std::string& hint = "") {
-  throw Error(ExitCode::kFailed, fmt::format("cannot {}: {}", action, std::strerror(error)), path.string(), hint);
+[[noreturn]] void fail(const std::string& action, const fs::path& path, int error,
+                       const std::string& hint = "") {
+  throw Error(ExitCode::kFailed, fmt::format("cannot {}: {}", action, std::strerror(error)), path.string(),
+              hint);
 }
 
 // A descriptor that closes itself.
@@ -76,7 +78,8 @@ void write_file(const fs::path& path, std::string_view bytes, Overwrite overwrit
     throw;
   }
   // The rename itself is durable only once the folder is synced.
-  Descriptor folder(::open(path.has_parent_path() ? path.parent_path().c_str() : ".", O_RDONLY | O_DIRECTORY));
+  Descriptor folder(
+      ::open(path.has_parent_path() ? path.parent_path().c_str() : ".", O_RDONLY | O_DIRECTORY));
   if (folder.get() >= 0) ::fsync(folder.get());
 }
 

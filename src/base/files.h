@@ -12,9 +12,10 @@ namespace maskfit::base {
 
 enum class Overwrite { kRefuse, kAllow };
 
-// Writes the whole file or nothing. Creates missing parent folders. Throws Error (kFailed) when the file exists and
-// may not be overwritten (hint: --force), or with the system's reason (disk full, no permission).
-void write_file(const std::filesystem::path& path, std::string_view bytes, Overwrite overwrite = Overwrite::kAllow);
+// Writes the whole file or nothing. Creates missing parent folders. Throws Error (kFailed) when the file
+// exists and may not be overwritten (hint: --force), or with the system's reason (disk full, no permission).
+void write_file(const std::filesystem::path& path, std::string_view bytes,
+                Overwrite overwrite = Overwrite::kAllow);
 
 // Reads the whole file. Throws Error naming the path, the longest prefix that exists and the system's reason.
 std::string read_file(const std::filesystem::path& path);

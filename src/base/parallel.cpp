@@ -4,17 +4,26 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "base/cgroup.h"
+
 namespace maskfit::base {
 
 int usable_cores() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());
+  static const int cores = [] {
+    cpu_set_t set;
+    const int allowed = sched_getaffinity(0, sizeof(set), &set) == 0
+                            ? CPU_COUNT(&set)
+                            : static_cast<int>(std::thread::hardware_concurrency());
+    const double quota = read_cgroup_limits().cores.value_or(allowed);
+    return std::max(1, std::min(allowed, static_cast<int>(std::ceil(quota))));
+  }();
+  return cores;
 }
 
 void parallel_for(std::int64_t n, const std::function<void(std::int64_t)>& body, int threads) {

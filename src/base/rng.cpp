@@ -54,9 +54,13 @@ std::uint32_t Rng::next_u32() {
   return block_[used_++];
 }
 
-float Rng::uniform() { return static_cast<float>(next_u32() >> 8) * 0x1.0p-24f; }
+float Rng::uniform() {
+  return static_cast<float>(next_u32() >> 8) * 0x1.0p-24f;
+}
 
-float Rng::uniform(float low, float high) { return low + (high - low) * uniform(); }
+float Rng::uniform(float low, float high) {
+  return low + (high - low) * uniform();
+}
 
 std::int64_t Rng::uniform_int(std::int64_t low, std::int64_t high) {
   MASKFIT_CHECK(low <= high, "low={} high={}", low, high);

@@ -3,16 +3,16 @@
 // Counter-based random numbers: a draw is a pure function of (seed, epoch, sample, purpose, index), so what a
 // sample gets does not depend on thread, rank, order or resume.
 //
-// The generator is Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011), with
-// key = (seed, purpose) and counter = (index, epoch, sample low, sample high).
+// The generator is Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011),
+// with key = (seed, purpose) and counter = (index, epoch, sample low, sample high).
 
 #include <cstdint>
 #include <vector>
 
 namespace maskfit::base {
 
-// What a stream of numbers is for. Two purposes never share a number. Append only: the values are part of what
-// makes an old run reproducible.
+// What a stream of numbers is for. Two purposes never share a number. Append only: the values are part of
+// what makes an old run reproducible.
 enum class Purpose : std::uint32_t {
   kTest = 0,
   kInitialWeights = 1,

@@ -5,7 +5,9 @@
 namespace maskfit::boxes {
 namespace {
 
-float inclusive_side(float low, float high) { return std::max(0.0f, high - low + 1.0f); }
+float inclusive_side(float low, float high) {
+  return std::max(0.0f, high - low + 1.0f);
+}
 
 }  // namespace
 

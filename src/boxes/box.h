@@ -1,8 +1,8 @@
 #pragma once
 
-// The one coordinate convention of the product: boxes are x1,y1,x2,y2 in float pixels of the upright picture, half
-// open (width = x2 - x1). The frame is in the variable's name: box_in_image, box_in_network, box_in_grid. Formats
-// with inclusive pixels (KITTI, VOC) are converted in `formats` and nowhere else.
+// The one coordinate convention of the product: boxes are x1,y1,x2,y2 in float pixels of the upright picture,
+// half open (width = x2 - x1). The frame is in the variable's name: box_in_image, box_in_network,
+// box_in_grid. Formats with inclusive pixels (KITTI, VOC) are converted in `formats` and nowhere else.
 
 #include <vector>
 
@@ -38,8 +38,8 @@ using Detections = std::vector<Detection>;
 using Truths = std::vector<Truth>;
 
 float intersection_area(const Box& a, const Box& b);
-// Intersection over union of continuous areas; `regulariser` is added to the union (the reference's clustering adds
-// 1e-5 or 0.01). 0 when the union is 0.
+// Intersection over union of continuous areas; `regulariser` is added to the union (the reference's
+// clustering adds 1e-5 or 0.01). 0 when the union is 0.
 float iou(const Box& a, const Box& b, float regulariser = 0);
 // The reference's evaluation and NMS convention: every side is one pixel longer, side = max(0, x2 - x1 + 1).
 float iou_inclusive(const Box& a, const Box& b);
