@@ -66,6 +66,11 @@ Node node_from_json(const ordered_json& json) {
   return node;
 }
 
+ordered_json json_of(int value) { return value; }
+ordered_json json_of(bool value) { return value; }
+// The shortest decimal that reads back as the same float: 0.99, not 0.9900000095367432.
+ordered_json json_of(float value) { return ordered_json::parse(fmt::format("{}", value)); }
+
 Network parse(std::string_view text) {
   const ordered_json json = ordered_json::parse(text);
   Network network;
@@ -99,7 +104,7 @@ std::string graph_to_json(const Network& network) {
     entry["name"] = node.name;
     entry["op"] = op_name(node.op);
     entry["inputs"] = node.inputs;
-    visit_fields(node, [&](const char* field, const auto& member) { entry[field] = member; });
+    visit_fields(node, [&](const char* field, const auto& member) { entry[field] = json_of(member); });
     json["nodes"].push_back(std::move(entry));
   }
   json["outputs"] = network.outputs;

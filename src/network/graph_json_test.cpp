@@ -53,6 +53,10 @@ TEST(GraphJsonTest, RoundTripKeepsEveryField) {
   EXPECT_EQ(back.outputs, network.outputs);
 }
 
+TEST(GraphJsonTest, FloatsAreWrittenAsPeopleWriteThem) {
+  EXPECT_THAT(graph_to_json(tiny()), HasSubstr(R"("epsilon":0.001,"momentum":0.99})"));
+}
+
 TEST(GraphJsonTest, FieldsThatAnOperationDoesNotUseAreLeftOut) {
   const nlohmann::json json = nlohmann::json::parse(graph_to_json(tiny()));
   EXPECT_EQ(json["nodes"][0].size(), 3u);

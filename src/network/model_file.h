@@ -15,15 +15,21 @@ namespace maskfit::network {
 struct Model {
   Network network;
   std::vector<std::string> class_names;        // in the order of the output channels
-  std::string canvas;                          // how a picture meets the input: "stretch" or "letterbox"
+  std::string canvas = "stretch";              // how a picture meets the input: "stretch" or "letterbox"
   float box_scale = 35.0f, box_offset = 0.5f;  // pixels
   std::string postprocessing;  // PostProcessingConfig as protobuf text: the thresholds it was validated with
   std::map<std::string, std::string>
       provenance;  // dataset digest, spec digest, seed, version, epoch, mAP ...
+
+  bool operator==(const Model&) const = default;
 };
 
+// Equal models give equal bytes. Atomic, replaces an existing file. Throws base::CheckFailed for a model
+// whose weights are not those of its graph or whose class names do not number its coverage channels.
 void write_model(const std::filesystem::path& path, const Model& model);
-// Recognised by content. Throws base::Error (kRefused) with a hint for a file of another kind or a torn one.
+
+// Recognised by content. Throws base::Error (kRefused) with the file and a hint for a file of another kind,
+// of a newer version or a torn one, and for one whose graph, arrays and classes do not agree.
 Model read_model(const std::filesystem::path& path);
 
 }  // namespace maskfit::network

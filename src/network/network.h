@@ -56,10 +56,11 @@ struct Network {
   std::string name;  // e.g. resnet18_nopool_bn_detectnet_v2
   Shape input;
   std::vector<Node> nodes;               // topological order, the input first
-  std::vector<std::string> outputs;      // bbox, then cov: "output_bbox", "output_cov"
+  std::vector<std::string> outputs;      // bbox, then cov: "output_bbox", "output_cov/Sigmoid"
   std::map<std::string, Array> weights;  // by "<node>/<array>"
 
   const Node& node(const std::string& node_name) const;  // throws base::CheckFailed for an unknown name
+  bool operator==(const Network&) const = default;
 };
 
 // The reference's "same" padding: symmetric, floor(((kernel - 1) * dilation + 1) / 2) on both sides.

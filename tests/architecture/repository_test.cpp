@@ -20,6 +20,8 @@ namespace {
 // Headers outside tensor/ that hold tensors, shared by the files of their folder only. Lengthen this list on
 // purpose.
 const std::set<std::string> kInternalTorchHeaders = {
+    "model/arrays.h",
+    "model/detector_impl.h",
     "model/outputs.h",
 };
 
