@@ -112,10 +112,14 @@ void warp_axis_aligned(const Tile& tile, const image::Image& source, float fill,
   }
 }
 
-// Blends the four neighbours of one place, at least one of which is inside.
+// Blends the four neighbours of one place.
 template <int Channels>
 void sample_at_edge(const image::Image& source, const Between& column, const Between& row, float fill,
                     float* out) {
+  if (column.low < -1 || column.low >= source.width || row.low < -1 || row.low >= source.height) {
+    std::fill_n(out, Channels, fill);
+    return;
+  }
   std::fill_n(out, Channels, 0.0f);
   for (int dy = 0; dy < 2; ++dy) {
     for (int dx = 0; dx < 2; ++dx) {
@@ -129,15 +133,35 @@ void sample_at_edge(const image::Image& source, const Between& column, const Bet
   }
 }
 
+// Where the output pixels of one row lie on the source: (x + .5) * m + row, for each axis.
+struct RowMap {
+  float step_x, row_x, step_y, row_y;
+
+  float source_x(int x) const { return (static_cast<float>(x) + 0.5f) * step_x + row_x; }
+  float source_y(int x) const { return (static_cast<float>(x) + 0.5f) * step_y + row_y; }
+};
+
+// The run [*begin, *end) of output pixels whose neighbours all lie inside the source, one column to spare
+// (the kernel reads four bytes a pixel). The map is monotonic, so there is one run at most.
+void find_inside(const RowMap& map, const image::Image& source, int* begin, int* end) {
+  const auto width = static_cast<float>(source.width - 2), height = static_cast<float>(source.height - 1);
+  const auto inside = [&](int x) {
+    const float sx = map.source_x(x), sy = map.source_y(x);
+    return sx >= 0 && sx < width && sy >= 0 && sy < height;
+  };
+  while (*begin < *end && !inside(*begin)) ++*begin;
+  while (*begin < *end && !inside(*end - 1)) --*end;
+}
+
 template <int Channels>
-void sample_inside(const image::Image& source, const Between& column, const Between& row, float* out) {
-  const std::uint8_t* top = source.row(row.low) + column.low * Channels;
-  const std::uint8_t* bottom = top + source.width * Channels;
-  const float right = column.weight_high * kPerLevel, left = kPerLevel - right;
-  for (int c = 0; c < Channels; ++c) {
-    const float upper = top[c] * left + top[c + Channels] * right;
-    const float lower = bottom[c] * left + bottom[c + Channels] * right;
-    out[c] = upper + (lower - upper) * row.weight_high;
+void warp_edge(const RowMap& map, const image::Image& source, float fill, const Target& target, int y, int x1,
+               int x2) {
+  for (int x = x1; x < x2; ++x) {
+    const Between column = between(map.source_x(x), source.width);
+    const Between row = between(map.source_y(x), source.height);
+    float pixel[Channels];
+    sample_at_edge<Channels>(source, column, row, fill, pixel);
+    for (int c = 0; c < Channels; ++c) *target.at(c, x, y) = pixel[c];
   }
 }
 
@@ -145,22 +169,18 @@ template <int Channels>
 void warp_general(const Tile& tile, const image::Image& source, float fill, const Target& target) {
   const Matrix3& m = tile.source_from_output;
   const Rect& rect = tile.output_rect;
+  const std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(source.width) * Channels;
   for (int y = rect.y1; y < rect.y2; ++y) {
-    const float row_x = (static_cast<float>(y) + 0.5f) * m[3] + m[6] - 0.5f;
-    const float row_y = (static_cast<float>(y) + 0.5f) * m[4] + m[7] - 0.5f;
-    float* planes[Channels];
-    for (int c = 0; c < Channels; ++c) planes[c] = target.at(c, 0, y);
-    for (int x = rect.x1; x < rect.x2; ++x) {
-      const Between column = between((static_cast<float>(x) + 0.5f) * m[0] + row_x, source.width);
-      const Between row = between((static_cast<float>(x) + 0.5f) * m[1] + row_y, source.height);
-      float pixel[Channels];
-      if (column.low >= 0 && column.low + 1 < source.width && row.low >= 0 && row.low + 1 < source.height) {
-        sample_inside<Channels>(source, column, row, pixel);
-      } else {
-        sample_at_edge<Channels>(source, column, row, fill, pixel);
-      }
-      for (int c = 0; c < Channels; ++c) planes[c][x] = pixel[c];
+    const float place = static_cast<float>(y) + 0.5f;
+    const RowMap map{m[0], place * m[3] + m[6] - 0.5f, m[1], place * m[4] + m[7] - 0.5f};
+    int begin = rect.x1, end = Channels == 3 ? rect.x2 : rect.x1;
+    find_inside(map, source, &begin, &end);
+    warp_edge<Channels>(map, source, fill, target, y, rect.x1, begin);
+    if (begin < end) {
+      sample_rgb({source.pixels.data(), stride, map.step_x, map.row_x, map.step_y, map.row_y}, begin,
+                 end - begin, target.at(0, begin, y), target.at(1, begin, y), target.at(2, begin, y));
     }
+    warp_edge<Channels>(map, source, fill, target, y, end, rect.x2);
   }
 }
 
