@@ -32,6 +32,16 @@ boxes::Truths truths_on_canvas(const dataset::Sample& sample, const image::Place
   return truths;
 }
 
+image::Image luma(const image::Image& rgb) {
+  image::Image grey{rgb.width, rgb.height, 1, {}};
+  grey.pixels.resize(static_cast<std::size_t>(rgb.width) * rgb.height);
+  for (std::size_t i = 0; i < grey.pixels.size(); ++i) {
+    const std::uint8_t* p = rgb.pixels.data() + 3 * i;
+    grey.pixels[i] = static_cast<std::uint8_t>((299 * p[0] + 587 * p[1] + 114 * p[2] + 500) / 1000);
+  }
+  return grey;
+}
+
 std::string describe(const Error& error) {
   return error.where().empty() ? error.what() : fmt::format("{}: {}", error.where(), error.what());
 }
@@ -106,7 +116,8 @@ PictureSet::PictureSet(const std::vector<LabeledPicture>& pictures, const ClassM
     entries_.push_back(
         {sample->id, path, size, placement, truths_on_canvas(*sample, placement, classes), nullptr});
   }
-  const std::int64_t canvas_bytes = 3LL * options_.canvas.width * options_.canvas.height;
+  const std::int64_t canvas_bytes =
+      std::int64_t{options_.channels} * options_.canvas.width * options_.canvas.height;
   resident_ = size() * canvas_bytes <= options_.memory_limit_bytes;
   if (resident_) decode_all();
 }
@@ -139,8 +150,8 @@ std::shared_ptr<const image::Image> PictureSet::decode(const Entry& entry) const
                             entry.image_size.width, entry.image_size.height),
                 entry.path.string(), "import the data again");
   }
-  return std::make_shared<const image::Image>(
-      image::fit_to_canvas(picture, options_.canvas, options_.mode, options_.filter));
+  image::Image canvas = image::fit_to_canvas(picture, options_.canvas, options_.mode, options_.filter);
+  return std::make_shared<const image::Image>(options_.channels == 1 ? luma(canvas) : std::move(canvas));
 }
 
 std::shared_ptr<const image::Image> PictureSet::canvas(std::int64_t picture) const {

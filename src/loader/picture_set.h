@@ -29,6 +29,7 @@ struct ClassMapping {
 
 struct PictureSetOptions {
   image::Size canvas;  // network input, pixels
+  int channels = 3;    // 3: RGB; 1: luma, as 0.299 R + 0.587 G + 0.114 B
   image::CanvasMode mode = image::CanvasMode::kStretch;
   image::Filter filter = image::Filter::kAntialias;
   // Decoded pictures are kept when all of them together take no more than this.
@@ -60,6 +61,7 @@ class PictureSet {
 
   std::int64_t size() const { return static_cast<std::int64_t>(entries_.size()); }
   image::Size canvas_size() const { return options_.canvas; }
+  int channels() const { return options_.channels; }
   bool resident() const { return resident_; }
 
   const std::string& id(std::int64_t picture) const { return entries_[picture].id; }

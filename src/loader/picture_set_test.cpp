@@ -108,6 +108,18 @@ TEST_F(PictureSetTest, EveryBadPictureIsNamedNotOnlyTheFirst) {
   }
 }
 
+TEST_F(PictureSetTest, OneChannelIsTheLuma) {
+  add("a.png", 32, 16, 0);
+  image::Image red{32, 16, 3, std::vector<std::uint8_t>(3 * 32 * 16, 0)};
+  for (std::size_t i = 0; i < red.pixels.size(); i += 3) red.pixels[i] = 255;
+  image::write_image(dir_ / "a.png", red);
+  PictureSetOptions options = small_;
+  options.channels = 1;
+  const PictureSet set(pictures(), classes_, options);
+  EXPECT_EQ(set.canvas(0)->channels, 1);
+  EXPECT_EQ(set.canvas(0)->pixels, std::vector<std::uint8_t>(32 * 16, 76));
+}
+
 TEST_F(PictureSetTest, ProgressEndsAtTheTotal) {
   for (int i = 0; i < 5; ++i) add(std::to_string(i) + ".png", 8, 8, 0);
   PictureSetOptions options = small_;

@@ -1,0 +1,144 @@
+#include "deploy/picture_detector.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "image/canvas.h"
+#include "model/outputs.h"
+#include "postprocess/postprocess.h"
+#include "spec/experiment.pb.h"
+#include "spec/text_parser.h"
+#include "tensor/device.h"
+
+namespace maskfit::deploy {
+namespace {
+
+std::vector<postprocess::ClassClustering> clustering_of(const network::Model& model,
+                                                        const postprocess::Options& decoding) {
+  spec::PostProcessingConfig config;
+  spec::Source source;
+  base::Findings findings;
+  spec::parse_text(model.postprocessing, &config, &source, &findings);
+  if (!findings.empty()) {
+    throw base::Error(
+        base::ExitCode::kRefused,
+        "the model's postprocessing section cannot be read: " + base::to_string(findings.front()),
+        model.network.name, "use a model file written by maskfit train");
+  }
+  return postprocess::clustering_from_spec(config, model.class_names, decoding);
+}
+
+std::vector<float> thresholds_of(const network::Model& model, float confidence) {
+  std::vector<float> thresholds(model.class_names.size(), std::max(confidence, 0.0f));
+  if (confidence >= 0) return thresholds;
+  for (std::size_t c = 0; c < thresholds.size(); ++c) {
+    const auto found = model.provenance.find(confidence_threshold_key(model.class_names[c]));
+    if (found != model.provenance.end()) base::parse_float(found->second, &thresholds[c]);
+  }
+  return thresholds;
+}
+
+void put_on_canvas(const image::Image& picture, image::Size canvas, image::CanvasMode mode,
+                   std::uint8_t* bytes) {
+  // The reference resizes for inference with Lanczos; letterboxed models come from our own recipe.
+  const image::Filter filter =
+      mode == image::CanvasMode::kStretch ? image::Filter::kLanczos : image::Filter::kAntialias;
+  const image::Image fitted = image::fit_to_canvas(picture, canvas, mode, filter);
+  std::memcpy(bytes, fitted.pixels.data(), fitted.pixels.size());
+}
+
+boxes::Detections in_image(boxes::Detections detections, const image::Image& picture,
+                           const image::Placement& placement, const std::vector<float>& thresholds) {
+  boxes::Detections kept;
+  for (boxes::Detection& d : detections) {
+    if (d.confidence < thresholds[d.class_index]) continue;
+    d.box = boxes::clip(image::image_from_canvas(d.box, placement), static_cast<float>(picture.width),
+                        static_cast<float>(picture.height));
+    if (d.box.area() > 0) kept.push_back(d);
+  }
+  std::stable_sort(kept.begin(), kept.end(),
+                   [](const auto& a, const auto& b) { return a.confidence > b.confidence; });
+  return kept;
+}
+
+}  // namespace
+
+struct PictureDetector::Impl {
+  Impl(network::Model m, const PictureDetectorOptions& options)
+      : model(std::move(m)),
+        decoding{
+            .path = postprocess::Path::kEvaluation, .scale = model.box_scale, .offset = model.box_offset},
+        clustering(clustering_of(model, decoding)),
+        thresholds(thresholds_of(model, options.confidence)),
+        mode(image::canvas_mode_from_name(model.canvas)),
+        canvas{model.network.input.width, model.network.input.height},
+        device(tensor::device_from_name(options.device)),
+        detector(model.network, options.device, options.precision) {
+    detector.fold_for_inference();
+  }
+
+  // [pictures][channels][H][W] float32, 0..1, on the device.
+  at::Tensor pixels(std::span<const image::Image> pictures) const {
+    const auto count = static_cast<std::int64_t>(pictures.size());
+    at::Tensor bytes = at::empty({count, canvas.height, canvas.width, 3}, at::kByte);
+    base::parallel_for(count, [&](std::int64_t i) {
+      put_on_canvas(pictures[i], canvas, mode, bytes[i].data_ptr<std::uint8_t>());
+    });
+    const at::Tensor rgb = bytes.to(device).permute({0, 3, 1, 2}).to(at::kFloat).div_(255.0).contiguous();
+    if (model.network.input.channels == 3) return rgb;
+    const at::Tensor luma = at::tensor({0.299f, 0.587f, 0.114f}, at::kFloat).to(device).view({1, 3, 1, 1});
+    return (rgb * luma).sum(1, /*keepdim=*/true);
+  }
+
+  network::Model model;
+  postprocess::Options decoding;
+  std::vector<postprocess::ClassClustering> clustering;
+  std::vector<float> thresholds;  // by class
+  image::CanvasMode mode;
+  image::Size canvas;
+  c10::Device device;
+  model::Detector detector;
+};
+
+PictureDetector::PictureDetector(network::Model model, const PictureDetectorOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(model), options)) {}
+PictureDetector::~PictureDetector() = default;
+PictureDetector::PictureDetector(PictureDetector&&) noexcept = default;
+
+const std::vector<std::string>& PictureDetector::class_names() const {
+  return impl_->model.class_names;
+}
+
+std::vector<boxes::Detections> PictureDetector::detect(std::span<const image::Image> pictures) {
+  if (pictures.empty()) return {};
+  const model::Outputs outputs = impl_->detector.forward(impl_->pixels(pictures), /*training=*/false);
+  const at::Tensor cov = outputs.cov.to(at::kCPU).contiguous();
+  const at::Tensor bbox = outputs.bbox.to(at::kCPU).contiguous();
+  const int classes = static_cast<int>(cov.size(1));
+  const boxes::GridGeometry geometry{impl_->canvas.width, impl_->canvas.height, static_cast<int>(cov.size(3)),
+                                     static_cast<int>(cov.size(2))};
+  std::vector<boxes::Detections> found(pictures.size());
+  base::parallel_for(static_cast<std::int64_t>(pictures.size()), [&](std::int64_t i) {
+    const std::size_t size = static_cast<std::size_t>(classes) * geometry.cells();
+    const postprocess::OutputGrids grids{.geometry = geometry,
+                                         .classes = classes,
+                                         .coverage = {cov.data_ptr<float>() + i * size, size},
+                                         .box = {bbox.data_ptr<float>() + i * 4 * size, 4 * size}};
+    const image::Image& picture = pictures[i];
+    found[i] = in_image(postprocess::detections_from_grids(grids, impl_->clustering, impl_->decoding),
+                        picture, image::place({picture.width, picture.height}, impl_->canvas, impl_->mode),
+                        impl_->thresholds);
+  });
+  return found;
+}
+
+std::string confidence_threshold_key(const std::string& class_name) {
+  return "confidence_threshold/" + class_name;
+}
+
+}  // namespace maskfit::deploy
