@@ -1,35 +1,47 @@
-#include <fmt/format.h>
-
 #include <iostream>
+#include <memory>
 
-#include "base/text.h"
+#include "base/error.h"
 #include "base/version.h"
 #include "cli/command.h"
-#include "hardware/cpu.h"
-#include "tensor/library.h"
+#include "cli/doctor_report.h"
 
 namespace maskfit::cli {
 namespace {
 
-int doctor() {
-  const hardware::Cpu cpu = hardware::inspect_cpu();
-  const tensor::LibraryFacts library = tensor::library_facts();
-  std::cout << fmt::format("CPU       {}, {} of {} cores usable\n", cpu.model, cpu.cores, cpu.cores_online)
-            << fmt::format("          x86-64-v{}: {}\n", cpu.level, fmt::join(cpu.instructions, " "))
-            << fmt::format("          in use: {} kernels of LibTorch\n", library.cpu_kernels)
-            << fmt::format("LibTorch  {}, {} threads, CUDA {}\n", library.version, library.threads,
-                           library.cuda_usable       ? "usable"
-                           : library.built_with_cuda ? "built in, no device"
-                                                     : "not built in")
-            << fmt::format("maskfit   {}, {}\n", base::version(), base::build_facts());
-  return 0;
+struct Options {
+  bool json = false;
+};
+
+DoctorReport examine() {
+  DoctorReport report;
+  report.machine = hardware::inspect_machine(".");
+  report.library = tensor::library_facts();
+  const hardware::Program program{base::built_with_cuda(), report.library.built_with_cuda,
+                                  report.library.cuda_usable, report.library.threads};
+  report.advice = hardware::advise(report.machine, program);
+  return report;
+}
+
+int doctor(const Options& options) {
+  const DoctorReport report = examine();
+  if (options.json) {
+    std::cout << to_json(report).dump(2) << '\n';
+  } else {
+    std::cout << to_text(report);
+  }
+  return static_cast<int>(report.fatal() ? base::ExitCode::kMachine : base::ExitCode::kDone);
 }
 
 }  // namespace
 
 Command doctor_command() {
   return {"doctor", "What this machine can do, what will not work and what to do about it",
-          [](CLI::App&) -> std::function<int()> { return doctor; }};
+          [](CLI::App& app) -> std::function<int()> {
+            auto options = std::make_shared<Options>();
+            app.add_flag("--json", options->json, "Print JSON");
+            return [options] { return doctor(*options); };
+          }};
 }
 
 }  // namespace maskfit::cli

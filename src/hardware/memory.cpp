@@ -44,7 +44,7 @@ Memory inspect_memory() {
 
 Disk inspect_disk(const fs::path& path) {
   std::error_code error;
-  fs::path existing = fs::absolute(path, error);
+  fs::path existing = fs::weakly_canonical(fs::absolute(path, error), error);
   while (!fs::exists(existing, error) && existing != existing.parent_path())
     existing = existing.parent_path();
   const fs::space_info space = fs::space(existing, error);
