@@ -35,6 +35,13 @@ class Walk {
 
 }  // namespace
 
+std::int64_t steps_per_epoch(std::int64_t pictures, std::int64_t batch, std::int64_t ranks) {
+  MASKFIT_CHECK(pictures >= 0 && batch >= 1 && ranks >= 1, "pictures={} batch={} ranks={}", pictures, batch,
+                ranks);
+  const std::int64_t batches = (pictures + batch - 1) / batch;
+  return (batches + ranks - 1) / ranks;
+}
+
 SampleOrder::SampleOrder(std::vector<Source> sources, SourceSampling sampling, int batch, std::uint64_t seed)
     : sources_(std::move(sources)), seed_(seed), batch_(batch) {
   std::vector<double> ratio;
@@ -50,7 +57,7 @@ SampleOrder::SampleOrder(std::vector<Source> sources, SourceSampling sampling, i
   MASKFIT_CHECK(batch >= 1 && pictures_ >= 1, "batch={} pictures={}", batch, pictures_);
   double sum = 0;
   for (const double r : ratio) cumulative_.push_back((sum += r) / total);
-  steps_per_epoch_ = (pictures_ + batch - 1) / batch;
+  steps_per_epoch_ = loader::steps_per_epoch(pictures_, batch);
 }
 
 std::size_t SampleOrder::draw_source(float u) const {

@@ -19,6 +19,10 @@ enum class SourceSampling {
   kUniform,       // with equal probability
 };
 
+// ceil(ceil(pictures / batch) / ranks): every rank sees full batches, the last ones filled from the next
+// shuffle.
+std::int64_t steps_per_epoch(std::int64_t pictures, std::int64_t batch, std::int64_t ranks = 1);
+
 class SampleOrder {
  public:
   // REQUIRES batch >= 1 and at least one picture; sources without pictures are never drawn.

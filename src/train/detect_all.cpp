@@ -1,0 +1,126 @@
+#include "train/detect_all.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "model/outputs.h"
+#include "postprocess/postprocess.h"
+#include "train/pixels.h"
+
+namespace maskfit::train {
+namespace {
+
+// The part of the canvas that the picture covers: beside it are letterbox bars, where no object can be.
+boxes::Box covered(const image::Placement& p, image::Size canvas) {
+  const boxes::Box picture{p.offset_x, p.offset_y, p.offset_x + static_cast<float>(p.scaled.width),
+                           p.offset_y + static_cast<float>(p.scaled.height)};
+  return boxes::clip(picture, static_cast<float>(canvas.width), static_cast<float>(canvas.height));
+}
+
+boxes::Box cut(const boxes::Box& box, const boxes::Box& to) {
+  return {std::clamp(box.x1, to.x1, to.x2), std::clamp(box.y1, to.y1, to.y2),
+          std::clamp(box.x2, to.x1, to.x2), std::clamp(box.y2, to.y1, to.y2)};
+}
+
+// One picture's part of a batch's outputs, which lie on the CPU as contiguous floats.
+postprocess::OutputGrids grids_of(const at::Tensor& cov, const at::Tensor& bbox, std::int64_t item,
+                                  image::Size canvas) {
+  const int classes = static_cast<int>(cov.size(1));
+  const int height = static_cast<int>(cov.size(2)), width = static_cast<int>(cov.size(3));
+  const std::size_t cells = static_cast<std::size_t>(width) * height;
+  return {.geometry = {canvas.width, canvas.height, width, height},
+          .classes = classes,
+          .coverage = {cov.data_ptr<float>() + item * classes * cells, classes * cells},
+          .box = {bbox.data_ptr<float>() + item * classes * 4 * cells, classes * 4 * cells}};
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+// The highest coverage of each class in this batch; cov is [N][C][H][W] on the CPU.
+void note_coverage(const at::Tensor& cov, std::vector<evaluate::ClassSignal>& signals) {
+  const at::Tensor highest = cov.amax({0, 2, 3});
+  for (std::size_t c = 0; c < signals.size(); ++c) {
+    signals[c].highest_coverage = std::max(signals[c].highest_coverage, highest[c].item<float>());
+  }
+}
+
+// The thresholds that a signal has to pass, for a diagnosis.
+std::vector<evaluate::ClassSignal> signals_of(const std::vector<postprocess::ClassClustering>& clustering) {
+  std::vector<evaluate::ClassSignal> signals;
+  for (const postprocess::ClassClustering& c : clustering) {
+    const bool nms = c.algorithm == postprocess::Algorithm::kNms;
+    signals.push_back({.highest_coverage = 0,
+                       .coverage_threshold = c.coverage_threshold,
+                       .highest_confidence = 0,
+                       .confidence_threshold = nms ? c.nms_threshold : c.cluster_threshold});
+  }
+  return signals;
+}
+
+// How grids become detections.
+struct Decoding {
+  postprocess::Options options;
+  std::vector<postprocess::ClassClustering> clustering;
+};
+
+// The outputs of pictures [first, first + count) as detections.
+void read_outputs(const model::Outputs& outputs, const loader::PictureSet& pictures, std::int64_t first,
+                  std::int64_t count, const Decoding& decoding, DetectedSet& result) {
+  const at::Tensor cov = outputs.cov.to(at::kCPU).contiguous();
+  const at::Tensor bbox = outputs.bbox.to(at::kCPU).contiguous();
+  result.geometry = grids_of(cov, bbox, 0, pictures.canvas_size()).geometry;
+  note_coverage(cov, result.signals);
+  base::parallel_for(count, [&](std::int64_t i) {
+    evaluate::PictureResult& picture = result.pictures[first + i];
+    picture.id = pictures.id(first + i);
+    picture.truths = pictures.truths_in_network(first + i);
+    picture.detections = postprocess::detections_from_grids(grids_of(cov, bbox, i, pictures.canvas_size()),
+                                                            decoding.clustering, decoding.options);
+    const boxes::Box area = covered(pictures.placement(first + i), pictures.canvas_size());
+    for (boxes::Detection& detection : picture.detections) detection.box = cut(detection.box, area);
+  });
+}
+
+}  // namespace
+
+DetectedSet detect_all(model::Detector& detector, const loader::PictureSet& pictures,
+                       const DetectOptions& options) {
+  Decoding decoding;
+  decoding.options = {.path = postprocess::Path::kEvaluation,
+                      .scale = options.coding.scale,
+                      .offset = options.coding.offset,
+                      .reference_exact = options.reference_exact};
+  decoding.clustering =
+      postprocess::clustering_from_spec(options.postprocessing, options.class_names, decoding.options);
+  DetectedSet result;
+  result.signals = signals_of(decoding.clustering);
+  result.pictures.resize(static_cast<std::size_t>(pictures.size()));
+  std::vector<double> seconds;  // a picture, by batch
+  for (std::int64_t first = 0; first < pictures.size(); first += options.batch) {
+    options.stop.throw_if_requested();
+    const std::int64_t count = std::min<std::int64_t>(options.batch, pictures.size() - first);
+    const at::Tensor images = plain_pixels(pictures, first, count, detector.device());
+
+    const auto start = std::chrono::steady_clock::now();
+    const model::Outputs outputs = detector.forward(images, /*training=*/false);
+    read_outputs(outputs, pictures, first, count, decoding, result);
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    seconds.push_back(elapsed.count() / static_cast<double>(count));
+
+    if (options.cost) result.cost += options.cost(outputs, first, count) * static_cast<double>(count);
+    if (options.progress) options.progress(first + count, pictures.size());
+  }
+  if (pictures.size() > 0) result.cost /= static_cast<double>(pictures.size());
+  result.median_seconds_per_picture = median(std::move(seconds));
+  return result;
+}
+
+}  // namespace maskfit::train

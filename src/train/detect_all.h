@@ -1,0 +1,47 @@
+#pragma once
+
+// A network over every picture of a set, each exactly once: what validation, `evaluate` and the report work
+// on.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/interrupt.h"
+#include "evaluate/diagnose.h"
+#include "evaluate/evaluate.h"
+#include "loader/picture_set.h"
+#include "model/detector.h"
+#include "spec/experiment.pb.h"
+#include "targets/rasterise.h"
+
+namespace maskfit::train {
+
+struct DetectOptions {
+  int batch = 16;  // pictures a forward pass; the last one may be smaller
+  std::vector<std::string> class_names;
+  spec::PostProcessingConfig postprocessing;
+  targets::BoxCoding coding;
+  bool reference_exact = false;  // the reference's quirks of the evaluation path (docs/numerics.md)
+  base::StopToken stop;          // asked between batches; throws base::Error (kInterrupted)
+  // Called with the outputs of pictures [first, first + count): the task cost of that batch, a mean over its
+  // pictures. Empty: no cost.
+  std::function<double(const model::Outputs& outputs, std::int64_t first, std::int64_t count)> cost;
+  std::function<void(std::int64_t done, std::int64_t total)> progress;
+};
+
+struct DetectedSet {
+  // In the order of the set. Boxes in network pixels; detections cut to the part of the canvas that the
+  // picture covers.
+  std::vector<evaluate::PictureResult> pictures;
+  // How strong the network's signal was, one a class; for a diagnosis.
+  std::vector<evaluate::ClassSignal> signals;
+  boxes::GridGeometry geometry;
+  double cost = 0;                        // mean over the pictures; 0 without a cost function
+  double median_seconds_per_picture = 0;  // forward and clustering, without decoding; median over the batches
+};
+
+DetectedSet detect_all(model::Detector& detector, const loader::PictureSet& pictures,
+                       const DetectOptions& options);
+
+}  // namespace maskfit::train

@@ -1,0 +1,164 @@
+#include "train/run_request.h"
+
+#include <google/protobuf/util/message_differencer.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "spec/check.h"
+#include "spec/defaults.h"
+#include "spec/load.h"
+#include "spec/recipes.h"
+#include "spec/set_field.h"
+
+namespace maskfit::train {
+namespace {
+
+using base::Error;
+using base::ExitCode;
+using spec::Experiment;
+using spec::TrainingConfig;
+
+// A spec with the places where its fields were set, for messages.
+struct Draft {
+  Experiment experiment;
+  spec::Source source;
+  base::Findings findings;
+};
+
+TrainingConfig::Recipe recipe_from_name(const std::string& name) {
+  if (name.empty() || name == "scratch") return TrainingConfig::SCRATCH;
+  if (name == "tlt") return TrainingConfig::TLT;
+  throw Error(ExitCode::kUsage, fmt::format("unknown recipe '{}'", name), "--recipe", "use scratch or tlt");
+}
+
+Draft first_draft(const RunRequest& request, const std::vector<std::string>& class_names) {
+  if (!request.spec_file) {
+    return {spec::recipe_experiment(recipe_from_name(request.recipe), class_names), spec::Source(), {}};
+  }
+  spec::Loaded<Experiment> loaded = spec::load_experiment(*request.spec_file, class_names);
+  if (!request.recipe.empty() && loaded.spec.training_config().recipe() != recipe_from_name(request.recipe)) {
+    throw Error(ExitCode::kUsage, "--recipe differs from the training_config.recipe of the spec file",
+                "--recipe", "set the recipe in the file, or leave --recipe away");
+  }
+  return {std::move(loaded.spec), std::move(loaded.source), std::move(loaded.findings)};
+}
+
+// "resnet18" -> arch "resnet", num_layers 18.
+void set_backbone(const std::string& name, Draft& draft) {
+  const std::size_t digits = name.find_first_of("0123456789");
+  long long layers = 0;
+  if (digits == std::string::npos || !base::parse_int(name.substr(digits), &layers)) {
+    throw Error(ExitCode::kUsage, fmt::format("'{}' is not a backbone", name), "--backbone", "e.g. resnet18");
+  }
+  draft.experiment.mutable_model_config()->set_arch(name.substr(0, digits));
+  draft.experiment.mutable_model_config()->set_num_layers(static_cast<int>(layers));
+}
+
+void set_size(const std::string& size, Draft& draft) {
+  const std::vector<std::string> sides = base::split(size, 'x');
+  long long width = 0, height = 0;
+  if (sides.size() != 2 || !base::parse_int(sides[0], &width) || !base::parse_int(sides[1], &height) ||
+      width <= 0 || height <= 0) {
+    throw Error(ExitCode::kUsage, fmt::format("'{}' is not a size", size), "--size",
+                "WIDTHxHEIGHT in pixels, multiples of 16, e.g. 960x544");
+  }
+  auto* preprocessing = draft.experiment.mutable_augmentation_config()->mutable_preprocessing();
+  preprocessing->set_output_image_width(static_cast<std::uint32_t>(width));
+  preprocessing->set_output_image_height(static_cast<std::uint32_t>(height));
+}
+
+void set_precision(const std::string& name, Draft& draft) {
+  TrainingConfig::Precision precision;
+  std::string upper = name;
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
+  if (!TrainingConfig::Precision_Parse(upper, &precision)) {
+    throw Error(ExitCode::kUsage, fmt::format("unknown precision '{}'", name), "--precision",
+                "use fp32, bf16 or fp16");
+  }
+  draft.experiment.mutable_training_config()->set_precision(precision);
+}
+
+std::uint32_t whole_number(std::int64_t value, const char* option, std::int64_t at_least) {
+  if (value < at_least || value > UINT32_MAX) {
+    throw Error(ExitCode::kUsage, fmt::format("{} is out of range", value), option,
+                fmt::format("at least {}", at_least));
+  }
+  return static_cast<std::uint32_t>(value);
+}
+
+void apply_options(const RunRequest& request, Draft& draft) {
+  TrainingConfig* training = draft.experiment.mutable_training_config();
+  if (request.backbone) set_backbone(*request.backbone, draft);
+  if (request.size) set_size(*request.size, draft);
+  if (request.precision) set_precision(*request.precision, draft);
+  if (request.epochs) training->set_num_epochs(whole_number(*request.epochs, "--epochs", 1));
+  if (request.batch) training->set_batch_size_per_gpu(whole_number(*request.batch, "--batch", 1));
+  if (request.threads) training->set_threads(whole_number(*request.threads, "--threads", 0));
+  if (request.seed) draft.experiment.set_random_seed(whole_number(*request.seed, "--seed", 0));
+  for (const std::string& assignment : request.assignments) {
+    for (base::Finding& finding : spec::set_field(&draft.experiment, assignment, &draft.source)) {
+      draft.findings.push_back(std::move(finding));
+    }
+  }
+}
+
+Experiment finish(Draft draft, bool data_given) {
+  for (base::Finding& finding :
+       spec::check(draft.experiment, draft.source,
+                   {.purpose = spec::Purpose::kRun, .data_from_elsewhere = data_given})) {
+    draft.findings.push_back(std::move(finding));
+  }
+  spec::throw_if_refused(draft.findings);
+  spec::apply_defaults(&draft.experiment);
+  return std::move(draft.experiment);
+}
+
+// Options that do not change what has been trained so far.
+void clear_what_may_change(Experiment& experiment) {
+  experiment.mutable_training_config()->clear_num_epochs();
+  experiment.mutable_training_config()->clear_threads();
+  experiment.mutable_training_config()->clear_checkpoint_interval();
+  experiment.mutable_evaluation_config()->clear_validation_period_during_training();
+  experiment.mutable_evaluation_config()->clear_first_validation_epoch();
+}
+
+}  // namespace
+
+Experiment effective_experiment(const RunRequest& request, const std::vector<std::string>& class_names,
+                                bool data_given) {
+  Draft draft = first_draft(request, class_names);
+  apply_options(request, draft);
+  return finish(std::move(draft), data_given);
+}
+
+Experiment resumed_experiment(const Experiment& stored, const RunRequest& request,
+                              const std::vector<std::string>& class_names, bool data_given) {
+  Draft draft;
+  draft.experiment = stored;
+  if (request.spec_file || !request.recipe.empty()) draft = first_draft(request, class_names);
+  apply_options(request, draft);
+  Experiment resumed = finish(std::move(draft), data_given);
+  Experiment before = stored, after = resumed;
+  clear_what_may_change(before);
+  clear_what_may_change(after);
+  std::string differences;
+  google::protobuf::util::MessageDifferencer differencer;
+  differencer.ReportDifferencesToString(&differences);
+  if (!differencer.Compare(before, after)) {
+    throw Error(ExitCode::kUsage,
+                "these options differ from those of the run that is to be resumed:\n" + differences,
+                "--resume", "leave them away, or begin a new run with another --out");
+  }
+  return resumed;
+}
+
+std::vector<std::string> class_names_of(const Experiment& experiment) {
+  std::vector<std::string> names;
+  for (const auto& target : experiment.cost_function_config().target_classes())
+    names.push_back(target.name());
+  return names;
+}
+
+}  // namespace maskfit::train

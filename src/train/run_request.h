@@ -1,0 +1,44 @@
+#pragma once
+
+// From the words of a command line to the effective spec of a run.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spec/experiment.pb.h"
+
+namespace maskfit::train {
+
+// What the user said; everything may be left out.
+struct RunRequest {
+  std::optional<std::filesystem::path> spec_file;
+  std::string recipe;                    // "tlt", "scratch"; "": the spec's, or scratch
+  std::optional<std::string> backbone;   // "resnet18"
+  std::optional<std::string> size;       // "960x544"
+  std::optional<std::string> precision;  // "fp32", "bf16", "fp16"
+  std::optional<std::int64_t> epochs, batch, threads, seed;
+  std::vector<std::string> assignments;  // "training_config.num_epochs=5", applied last
+};
+
+// The recipe (or the file), then the options, then the assignments, then the defaults of what is still unset;
+// checked.
+//   class_names: of the data, for a spec that lists no classes
+//   data_given: the data is named on the command line, dataset_config need not be complete
+// Throws base::Error (kUsage) for a malformed option, (kRefused) listing everything that is wrong with the
+// spec.
+spec::Experiment effective_experiment(const RunRequest& request, const std::vector<std::string>& class_names,
+                                      bool data_given);
+
+// What `request` changes in the spec of a run that is to be resumed. Throws base::Error (kUsage) naming the
+// fields when it is more than the number of epochs, the threads or how often is validated and saved: anything
+// else would not continue that run.
+spec::Experiment resumed_experiment(const spec::Experiment& stored, const RunRequest& request,
+                                    const std::vector<std::string>& class_names, bool data_given);
+
+// The names of target_classes, in their order.
+std::vector<std::string> class_names_of(const spec::Experiment& experiment);
+
+}  // namespace maskfit::train
