@@ -25,5 +25,9 @@ const std::vector<Command>& command_table();
 
 // One function a command, each in its own file.
 Command doctor_command();
+Command spec_check_command();
+Command spec_show_command();
+Command spec_defaults_command();
+Command spec_reference_command();
 
 }  // namespace maskfit::cli

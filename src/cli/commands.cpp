@@ -5,6 +5,10 @@ namespace maskfit::cli {
 const std::vector<Command>& command_table() {
   static const std::vector<Command> table = {
       doctor_command(),
+      spec_check_command(),
+      spec_show_command(),
+      spec_defaults_command(),
+      spec_reference_command(),
   };
   return table;
 }

@@ -85,9 +85,8 @@ TEST_F(SetField, WrongValuesAreNamedWithTheOption) {
       set("training_config.num_epochs=many"),
       ElementsAre("--set training_config.num_epochs=many: training_config.num_epochs: many is not a whole "
                   "number; allowed: a whole number, above 0"));
-  EXPECT_THAT(
-      set("training_config.precision=fp8"),
-      ElementsAre(HasSubstr("precision has no value fp8; allowed: FP32, BF16, FP16")));
+  EXPECT_THAT(set("training_config.precision=fp8"),
+              ElementsAre(HasSubstr("precision has no value fp8; allowed: FP32, BF16, FP16")));
   EXPECT_THAT(set("training_config.num_epochs="), ElementsAre(HasSubstr("expected a value for num_epochs")));
   EXPECT_THAT(
       set("training_config.regularizer={typ: L2}"),

@@ -336,6 +336,29 @@ TEST(TextParser, AgreesWithProtobufOnWholeSpecs) {
   }
 }
 
+// Whatever the bytes, the parser comes back, and says so when the text is not whole.
+TEST(TextParser, SurvivesTruncationAtAnyPlace) {
+  const std::string text =
+      base::read_file(support::source_dir() / "src/spec/testdata/tao5_train_resnet34.txt");
+  for (std::size_t length = 0; length < text.size(); length += 11) {
+    const Parsed parsed = parse(std::string_view(text).substr(0, length));
+    int depth = 0;
+    for (const char c : text.substr(0, length)) depth += (c == '{') - (c == '}');
+    if (depth > 0) EXPECT_FALSE(parsed.findings.empty()) << length;
+  }
+}
+
+TEST(TextParser, SurvivesDamagedBytes) {
+  const std::string text =
+      base::read_file(support::source_dir() / "src/spec/testdata/tlt2_inference_tlt.txt");
+  const std::string noise("\0{}[]<>\":,-#\\\x01\xff", 17);
+  for (std::size_t i = 0; i < text.size(); i += 3) {
+    std::string damaged = text;
+    damaged[i] = noise[i / 3 % noise.size()];
+    parse(damaged);
+  }
+}
+
 // ---- overlay ----
 
 TEST(TextParserOverlay, ReplacesFieldsMergesSectionsAndReplacesLists) {
