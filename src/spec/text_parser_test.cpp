@@ -8,7 +8,6 @@
 #include "base/files.h"
 #include "spec/experiment.pb.h"
 #include "spec/inference.pb.h"
-#include "spec/print.h"
 #include "tests/support/temp_dir.h"
 
 namespace maskfit::spec {
@@ -25,10 +24,9 @@ struct Parsed {
   base::Findings findings;
 };
 
-Parsed parse(std::string_view text, ParseMode mode = ParseMode::kFresh, const Experiment& base = {}) {
+Parsed parse(std::string_view text) {
   Parsed parsed;
-  parsed.spec = base;
-  parse_text(text, &parsed.spec, &parsed.source, &parsed.findings, mode);
+  parse_text(text, &parsed.spec, &parsed.source, &parsed.findings);
   return parsed;
 }
 
@@ -357,51 +355,6 @@ TEST(TextParser, SurvivesDamagedBytes) {
     damaged[i] = noise[i / 3 % noise.size()];
     parse(damaged);
   }
-}
-
-// ---- overlay ----
-
-TEST(TextParserOverlay, ReplacesFieldsMergesSectionsAndReplacesLists) {
-  const Experiment base =
-      parse("random_seed: 3 model_config { num_layers: 34 arch: \"vgg\" freeze_blocks: [0, 1] }").spec;
-  const Parsed parsed = parse("model_config { num_layers: 18 freeze_blocks: 2 }", ParseMode::kOverlay, base);
-  EXPECT_TRUE(parsed.findings.empty());
-  EXPECT_EQ(to_text(parsed.spec, {.comments = false, .all_fields = false}),
-            "random_seed: 3\nmodel_config {\n  num_layers: 18\n  freeze_blocks: 2\n  arch: \"vgg\"\n}\n");
-}
-
-TEST(TextParserOverlay, AnExplicitZeroReplaces) {
-  const Experiment base =
-      parse("augmentation_config { spatial_augmentation { hflip_probability: 0.5 } }").spec;
-  const Parsed parsed = parse("augmentation_config { spatial_augmentation { hflip_probability: 0 } }",
-                              ParseMode::kOverlay, base);
-  EXPECT_EQ(parsed.spec.augmentation_config().spatial_augmentation().hflip_probability(), 0);
-}
-
-TEST(TextParserOverlay, MergesMapEntriesOfTheSameKey) {
-  const Experiment base = parse(
-                              "bbox_rasterizer_config { target_class_config { key: \"m\" value { "
-                              "cov_radius_x: 1 cov_radius_y: 1 } } }")
-                              .spec;
-  const Parsed parsed = parse(
-      "bbox_rasterizer_config { target_class_config { key: \"m\" value { cov_radius_x: 0.5 } } "
-      "target_class_config { "
-      "key: \"n\" value { cov_radius_x: 0.25 } } }",
-      ParseMode::kOverlay, base);
-  const auto& map = parsed.spec.bbox_rasterizer_config().target_class_config();
-  EXPECT_EQ(map.at("m").cov_radius_x(), 0.5f);
-  EXPECT_EQ(map.at("m").cov_radius_y(), 1.0f);
-  EXPECT_EQ(map.at("n").cov_radius_x(), 0.25f);
-}
-
-TEST(TextParserOverlay, AnotherChoiceReplacesTheOldOne) {
-  const Experiment base =
-      parse("training_config { learning_rate { soft_start_annealing_schedule { soft_start: 0.1 } } }").spec;
-  const Parsed parsed =
-      parse("training_config { learning_rate { warmup_cosine_schedule { max_learning_rate: 1 } } }",
-            ParseMode::kOverlay, base);
-  EXPECT_TRUE(parsed.findings.empty());
-  EXPECT_TRUE(parsed.spec.training_config().learning_rate().has_warmup_cosine_schedule());
 }
 
 }  // namespace
