@@ -94,10 +94,10 @@ void Detector::Impl::backward_conv(const Step& step) {
   const bool to_input = plan.steps[static_cast<std::size_t>(step.inputs[0])].needs_gradient;
   const bool to_bias = trains && here.bias && !step.bias_in_batch_norm;
   const at::Tensor kernel = conv_kernel(step);
-  auto [to_x, to_kernel, to_b] =
-      at::convolution_backward(gradient, conv_input(step), kernel, at::IntArrayRef{kernel.size(0)},
-                               {here.stride, here.stride}, {here.padding, here.padding},
-                               {here.dilation, here.dilation}, false, {0, 0}, 1, {to_input, trains, to_bias});
+  const std::int64_t dilation = dilation_of(here);
+  auto [to_x, to_kernel, to_b] = at::convolution_backward(
+      gradient, conv_input(step), kernel, at::IntArrayRef{kernel.size(0)}, {here.stride, here.stride},
+      {here.padding, here.padding}, {dilation, dilation}, false, {0, 0}, 1, {to_input, trains, to_bias});
   if (to_input) add_gradient(step.inputs[0], to_x.to(value(step.inputs[0]).scalar_type()), false);
   std::int64_t channel = 0;
   for (const int member : step.group) {

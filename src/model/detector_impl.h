@@ -81,6 +81,8 @@ struct Detector::Impl {
   at::Tensor& value(int node) { return values[static_cast<std::size_t>(node)]; }
   NodeArrays& arrays_of(int node) { return arrays[static_cast<std::size_t>(node)]; }
   Kept& kept_of(int node) { return kept[static_cast<std::size_t>(node)]; }
+  // Dilation to call LibTorch with.
+  std::int64_t dilation_of(const network::Node& conv) const;
   // The value a convolution reads: in float32 for a head.
   at::Tensor conv_input(const Step& step);
   // The kernel a convolution runs with: all of its group's, one after the other.
