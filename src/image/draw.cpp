@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "image/font.h"
+#include "image/painter.h"
 #include "image/resize.h"
 
 namespace maskfit::image {
@@ -40,18 +41,6 @@ void draw_glyph(Image& image, int x, int y, char c, Color color, int scale) {
                 color);
     }
   }
-}
-
-// Hue in turns, saturation and value in 0..1.
-Color color_from_hsv(float hue, float saturation, float value) {
-  Color color;
-  for (int c = 0; c < 3; ++c) {
-    const float position = std::fmod(hue * 6 + static_cast<float>(5 - 2 * c), 6.0f);
-    const float drop = std::clamp(std::min(position, 4 - position), 0.0f, 1.0f);
-    color[static_cast<std::size_t>(c)] =
-        static_cast<std::uint8_t>(255 * value * (1 - saturation * drop) + 0.5f);
-  }
-  return color;
 }
 
 void check_rgb(const Image& image) {
@@ -105,8 +94,9 @@ Color class_color(int class_index) {
   const auto index = static_cast<std::size_t>(std::max(class_index, 0));
   if (index < kFirst.size()) return kFirst[index];
   // Steps of the golden angle keep every further hue apart from its neighbours.
-  return color_from_hsv(std::fmod(static_cast<float>(index) * 0.618034f, 1.0f), index % 2 == 0 ? 0.9f : 0.55f,
-                        0.95f);
+  const Rgb color = rgb_from_hsv(static_cast<float>(index) * 0.618034f, index % 2 == 0 ? 0.9f : 0.55f, 0.95f);
+  const auto byte = [](float value) { return static_cast<std::uint8_t>(value * 255 + 0.5f); };
+  return {byte(color.r), byte(color.g), byte(color.b)};
 }
 
 Image contact_sheet(const std::vector<Image>& pictures, int columns, Size tile) {
