@@ -49,8 +49,9 @@ Mat3 draw_spatial(const Options& options, base::Rng& rng, Mat3 m) {
   const int shift_y = int_shift(rng, options.translate_max_y);
   m = multiply(translation(shift_x, shift_y), m);
 
-  const double ratio =
-      rng.uniform(options.zoom_min, options.zoom_max) / exp_jitter(rng, options.scale_jitter);
+  // Two draws in one expression would come in an order that the compiler chooses.
+  const double drawn_ratio = rng.uniform(options.zoom_min, options.zoom_max);
+  const double ratio = drawn_ratio / exp_jitter(rng, options.scale_jitter);
   const double stretch = std::sqrt(exp_jitter(rng, options.aspect_jitter));
   const double ratio_x = ratio / stretch, ratio_y = ratio * stretch;
   const double x = rng.uniform() * (width - width / ratio_x);

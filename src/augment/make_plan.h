@@ -22,19 +22,18 @@ struct PlanRequest {
 };
 
 // A training plan for a canvas (resident picture) that starts at its top left corner; its size does not
-// matter. Steps, in order, with w x h the output's size; draws are independent:
-//   1 scale, 2 crop             as in plan_without_augmentation
-//   3 flip                      each way with its probability
-//   4 translate                 integers, uniform in [-int(max), int(max)]
-//   5 zoom                      r ~ U[zoom_min, zoom_max), divided by exp(scale jitter) and, per axis, by the
-//   root of
-//                               exp(aspect jitter); the shrunk picture is put anywhere inside the output, the
-//                               enlarged one anywhere around it, uniformly
-//   6 rotate                    with its probability, angle ~ U[-rotate_max, rotate_max), about the output's
-//   centre colours (3 channels)        K = contrast * hue_saturation * brightness: contrast k ~ N(0,
-//   contrast_max / 2), hue ~
-//                               N(0, hue_max / 2), brightness ~ N(0, brightness_stddev), all redrawn beyond
-//                               two sigmas; saturation 1 + U[-saturation_max, saturation_max)
+// matter. The steps in order, w x h being the output's size; all draws are independent:
+//   1 scale, 2 crop   as in plan_without_augmentation
+//   3 flip            each way with its probability
+//   4 translate       integers, uniform in [-int(max), int(max)]
+//   5 zoom            r ~ U[zoom_min, zoom_max), divided by exp(scale jitter), and by the root of exp(aspect
+//                     jitter) along x, multiplied along y; a shrunk scene is put anywhere inside the output,
+//                     an enlarged one anywhere around it, uniformly
+//   6 rotate          with its probability, angle ~ U[-rotate_max, rotate_max), about the output's centre
+//   colours           (3 channels) K = contrast * hue_saturation * brightness, with
+//                     contrast k ~ N(0, contrast_max / 2), hue ~ N(0, hue_max / 2) and
+//                     brightness ~ N(0, brightness_stddev), redrawn beyond two sigmas, and
+//                     saturation 1 + U[-saturation_max, saturation_max)
 // With mosaic_probability the picture becomes the first of four, see mosaic_plan.
 Plan make_plan(const Options& options, const PlanRequest& request);
 

@@ -55,7 +55,7 @@ struct Options {
   LabelOptions labels;
 };
 
-// `reference_exact` restores four quirks of the reference's loader: the rotation limit is taken for degrees,
+// `reference_exact` restores five quirks of the reference's loader: the rotation limit is taken for degrees,
 // vflip_probability, min_bbox_width and min_bbox_height are ignored, boxes turn by two corners, and a crop
 // cuts boxes in the coordinates before the crop. Throws base::Error (kRefused) when the crop has not the size
 // of the output.

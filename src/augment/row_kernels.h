@@ -1,6 +1,6 @@
 #pragma once
 
-// The inner loops of apply.cpp, one row of pixels at a time. This file is compiled with full optimisation and
+// The inner loops of apply.cpp, one row of pixels at a time. This file is compiled with full optimisation,
 // each loop twice, for any x86-64 and for AVX2, chosen when it is called; the results are the same to the
 // last bit.
 
