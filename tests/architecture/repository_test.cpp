@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "base/files.h"
+#include "cli/command.h"
 #include "tests/architecture/include_rules.h"
 #include "tests/architecture/module_table.h"
 #include "tests/architecture/size_rules.h"
@@ -84,6 +85,33 @@ TEST(Repository, BuildFilesNameNoFlagForNewerProcessors) {
 
 TEST(Repository, LibrariesNeitherPrintNorExit) {
   expect_none(check_manners(tree()));
+}
+
+TEST(Repository, DocumentsNameOnlyFilesThatExist) {
+  for (const char* document : {"README.md", "README.zh-CN.md", "ARCHITECTURE.md", "CHANGELOG.md"}) {
+    expect_none(check_named_files(document, text(document), support::source_dir()));
+  }
+}
+
+TEST(Repository, ArchitectureListsTheFoldersOfTheModuleTable) {
+  std::vector<std::string> folders;
+  for (const Module& module : module_table().modules) folders.push_back(module.folder);
+  expect_none(check_same_list("the folders of ARCHITECTURE.md", folders,
+                              table_column(text("ARCHITECTURE.md"), "Folder")));
+}
+
+TEST(Repository, ReadmesListTheCommandsOfTheBinary) {
+  std::vector<std::string> commands;
+  for (const cli::Command& command : cli::command_table()) commands.push_back("maskfit " + command.name);
+  expect_none(
+      check_same_list("the commands of README.md", commands, table_column(text("README.md"), "Command")));
+  expect_none(check_same_list("the commands of README.zh-CN.md", commands,
+                              table_column(text("README.zh-CN.md"), "命令")));
+}
+
+TEST(Repository, BothReadmesShowTheSameCommandLines) {
+  expect_none(check_same_list("the code blocks of README.zh-CN.md", code_blocks(text("README.md")),
+                              code_blocks(text("README.zh-CN.md"))));
 }
 
 }  // namespace

@@ -140,4 +140,31 @@ Violations check_same_list(const std::string& what, const std::vector<std::strin
   return {fmt::format("{}: entry {} should be {} and is {}", what, w - wanted.begin() + 1, expected, got)};
 }
 
+Violations check_named_files(const std::string& document, const std::string& markdown, const fs::path& root) {
+  static const std::regex name(R"(`([\w.-]+(?:/[\w.-]+)+\.(?:h|cpp|cu|cuh|proto|md|txt|cmake|awk|py))`)");
+  Violations violations;
+  for (std::sregex_iterator at(markdown.begin(), markdown.end(), name), end; at != end; ++at) {
+    const std::string path = (*at)[1];
+    if (!fs::exists(root / path) && !fs::exists(root / "src" / path)) {
+      violations.push_back(fmt::format("{} names {}, which does not exist", document, path));
+    }
+  }
+  return violations;
+}
+
+std::vector<std::string> code_blocks(const std::string& markdown) {
+  static const std::regex comment(R"(\s*#.*)");
+  std::vector<std::string> blocks;
+  bool inside = false;
+  for (const std::string& line : base::split(markdown, '\n')) {
+    if (line.starts_with("```")) {
+      inside = !inside;
+      if (inside) blocks.emplace_back();
+    } else if (inside) {
+      blocks.back() += std::regex_replace(line, comment, "") + "\n";
+    }
+  }
+  return blocks;
+}
+
 }  // namespace maskfit::architecture

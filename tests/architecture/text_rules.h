@@ -35,4 +35,13 @@ std::vector<std::string> table_column(const std::string& markdown, const std::st
 Violations check_same_list(const std::string& what, const std::vector<std::string>& wanted,
                            const std::vector<std::string>& found);
 
+// Every file that a document names in back-ticks ("network/resnet.cpp", "docs/numerics.md") exists at the
+// root or below src/. Names with < > * or ... are patterns and are left alone.
+Violations check_named_files(const std::string& document, const std::string& markdown,
+                             const std::filesystem::path& root);
+
+// Blocks between ``` lines, in order, without the fences and without comments ("# ..." to the end of the
+// line), which are translated.
+std::vector<std::string> code_blocks(const std::string& markdown);
+
 }  // namespace maskfit::architecture

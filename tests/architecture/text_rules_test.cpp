@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.h"
+#include "tests/support/temp_dir.h"
+
 namespace maskfit::architecture {
 namespace {
 using testing::ElementsAre;
@@ -63,6 +66,22 @@ TEST(CheckSameList, FirstDifferenceIsNamed) {
               ElementsAre("README: entry 2 should be 'b' and is nothing more"));
   EXPECT_THAT(check_same_list("README", {"a"}, {"a", "b"}),
               ElementsAre("README: entry 2 should be nothing more and is 'b'"));
+}
+
+TEST(CheckNamedFiles, RootOrSourceAndNothingElse) {
+  const support::TempDir root;
+  base::write_file(root / "src/base/a.h", "");
+  base::write_file(root / "docs/b.md", "");
+  EXPECT_THAT(check_named_files("README.md", "`base/a.h` `docs/b.md` `base/<name>.cpp` `x_test.cpp` `a/b`",
+                                root.path()),
+              IsEmpty());
+  EXPECT_THAT(check_named_files("README.md", "see `base/gone.cpp`", root.path()),
+              ElementsAre("README.md names base/gone.cpp, which does not exist"));
+}
+
+TEST(CodeBlocks, WithoutCommentsSoThatTranslationsAgree) {
+  EXPECT_THAT(code_blocks("a\n```sh\n./dev demo   # a few minutes\n```\nb\n```\nx\ny\n```\n"),
+              ElementsAre("./dev demo\n", "x\ny\n"));
 }
 
 }  // namespace
