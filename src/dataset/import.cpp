@@ -91,8 +91,7 @@ const LabelReader& choose_reader(const std::vector<fs::path>& folders, LabelForm
                       folders.front().string(),
                       "give a folder that holds pictures and .xml (VOC) or 15-field .txt (KITTI) labels");
   }
-  *decision =
-      fmt::format("{} labels: {} of the first {} files looked at are", best->name, best_found, best->ending);
+  *decision = fmt::format("{} labels, recognised in {} {} files", best->name, best_found, best->ending);
   return *best;
 }
 
@@ -189,7 +188,7 @@ class ItemReader {
     if (!label || !bring_upright(frame, label->stated_size, name, &label->boxes, &item->findings))
       return false;
     const std::size_t drawn = label->boxes.size();
-    mend_boxes(frame.upright, name, &label->boxes, &item->findings);
+    if (options_.mend_boxes) mend_boxes(frame.upright, name, &label->boxes, &item->findings);
     if (drawn > 0 && label->boxes.empty()) {
       item->findings.push_back({Severity::kRefused, name, 0, "",
                                 fmt::format("none of its {} boxes could be used", drawn),
@@ -235,7 +234,8 @@ class Importer {
                        [&](std::int64_t i) { item_reader.read(&items_[static_cast<std::size_t>(i)]); });
     for (Item& item : items_) collect(item);
     for (const Source& source : sources_) account(source);
-    map_classes();
+    result_.classes =
+        map_classes(result_.dataset.samples, options_.classes, sources_.front().folder.string());
     finish();
     return std::move(result_);
   }
@@ -303,30 +303,6 @@ class Importer {
     }
   }
 
-  void map_classes() {
-    std::map<std::string, std::int64_t> unknown;
-    for (Sample& sample : result_.dataset.samples) {
-      for (LabeledBox& box : sample.boxes) {
-        const auto mapped = options_.classes.find(box.class_name);
-        if (!mapped) {
-          ++unknown[box.class_name];
-          continue;
-        }
-        box.ignore = box.ignore || mapped->ignore;
-        ++result_.classes[box.class_name][box.ignore ? "ignore" : mapped->name];
-        box.class_name = mapped->name;
-      }
-    }
-    if (unknown.empty()) return;
-    std::string names;
-    for (const auto& [name, boxes] : unknown) {
-      names += fmt::format("{}'{}' ({} boxes)", names.empty() ? "" : ", ", name, boxes);
-    }
-    throw base::Error(
-        base::ExitCode::kRefused, "classes that are not mapped: " + names, sources_.front().folder.string(),
-        suggest_classes_option(unknown) + "   (a=b renames, a=ignore ignores, a alone keeps the name)");
-  }
-
   void make_ids_unique() {
     std::map<std::string, int> uses;
     for (const Sample& sample : result_.dataset.samples) ++uses[sample.id];
@@ -376,6 +352,31 @@ class Importer {
 std::int64_t ImportResult::count(Outcome outcome) const {
   return std::count_if(files.begin(), files.end(),
                        [&](const FileRecord& file) { return file.outcome == outcome; });
+}
+
+ClassUse map_classes(std::vector<Sample>& samples, const ClassMap& map, const std::string& where) {
+  ClassUse use;
+  std::map<std::string, std::int64_t> unknown;
+  for (Sample& sample : samples) {
+    for (LabeledBox& box : sample.boxes) {
+      const auto mapped = map.find(box.class_name);
+      if (!mapped) {
+        ++unknown[box.class_name];
+        continue;
+      }
+      box.ignore = box.ignore || mapped->ignore;
+      ++use[box.class_name][box.ignore ? "ignore" : mapped->name];
+      box.class_name = mapped->name;
+    }
+  }
+  if (unknown.empty()) return use;
+  std::string names;
+  for (const auto& [name, boxes] : unknown) {
+    names += fmt::format("{}'{}' ({} boxes)", names.empty() ? "" : ", ", name, boxes);
+  }
+  throw base::Error(
+      base::ExitCode::kRefused, "classes that are not mapped: " + names, where,
+      suggest_classes_option(unknown) + "   (a=b renames, a=ignore ignores, a alone keeps the name)");
 }
 
 ImportResult import_folders(const std::vector<fs::path>& folders, const ImportOptions& options) {

@@ -20,14 +20,18 @@ enum class LabelFormat { kAuto, kVoc, kKitti };
 struct ImportOptions {
   LabelFormat from = LabelFormat::kAuto;
   ClassMap classes;
-  SplitOptions split;      // for samples that no folder name puts into a split
-  std::string into_split;  // "train", "val" or "test": all of it there, whatever the folders are called
-  bool decode_pictures =
-      true;  // decode each picture, so that a damaged one is refused now and not in training
-  bool unlabelled_as_background =
-      false;  // a picture without a label file shows no object; else it is refused
-  bool difficult_as_object =
-      false;  // VOC's "difficult" objects are ignored otherwise, as VOC's evaluation does
+  // For samples that no folder name puts into a split.
+  SplitOptions split;
+  // "train", "val" or "test": all of it there, whatever the folders are called.
+  std::string into_split;
+  // Decode each picture, so that a damaged one is refused now and not in training.
+  bool decode_pictures = true;
+  // A picture without a label file shows no object; else it is refused.
+  bool unlabelled_as_background = false;
+  // VOC's "difficult" objects are ignored otherwise, as VOC's evaluation does.
+  bool difficult_as_object = false;
+  // Cut boxes to the picture and leave out what is none; false: as written, to compare with the reference.
+  bool mend_boxes = true;
   formats::VocPixels voc_pixels = formats::VocPixels::kAuto;
 };
 
@@ -38,15 +42,18 @@ struct FileRecord {
   Outcome outcome = Outcome::kUsed;
 };
 
+// Class in the labels -> class in the dataset -> boxes; the target of ignored ones is "ignore".
+using ClassUse = std::map<std::string, std::map<std::string, std::int64_t>>;
+
 struct ImportResult {
-  Dataset dataset;  // root is empty, pictures are absolute: see reference_pictures(), copy_pictures()
-  base::Findings
-      findings;  // why files were refused or repaired, and what to look at; sorted by file and line
-  std::vector<FileRecord> files;           // sorted
-  LabelFormat format = LabelFormat::kVoc;  // what was read
-  std::string decision;                    // one sentence: which format, and why
-  // class in the labels -> class in the dataset -> boxes; the target of ignored ones is "ignore"
-  std::map<std::string, std::map<std::string, std::int64_t>> classes;
+  // Its root is empty and its pictures are absolute paths; see copy_pictures().
+  Dataset dataset;
+  // Why files were refused or repaired, and what to look at; sorted by file and line.
+  base::Findings findings;
+  std::vector<FileRecord> files;  // sorted
+  LabelFormat format = LabelFormat::kVoc;
+  std::string decision;  // one sentence: which format was read, and why
+  ClassUse classes;
 
   std::int64_t count(Outcome outcome) const;
 };
@@ -54,6 +61,10 @@ struct ImportResult {
 // Throws base::Error (kRefused) when no sample is left, or for classes that options.classes does not map; the
 // hint is the option to paste then.
 ImportResult import_folders(const std::vector<std::filesystem::path>& folders, const ImportOptions& options);
+
+// Gives every box the class that the map has for it. Throws base::Error (kRefused) for classes that it does
+// not have; the hint is the option to paste.
+ClassUse map_classes(std::vector<Sample>& samples, const ClassMap& map, const std::string& where);
 
 // Copies the pictures to dataset.root/images/<id><ending> and refers to them there. `progress` is called with
 // the number done, and may be empty.

@@ -19,8 +19,8 @@ void append_record(std::string& file_bytes, std::string_view payload);
 
 struct RecordOptions {
   bool verify_crc = true;
-  bool stop_at_torn_tail =
-      false;  // a last record that is cut off ends the file quietly: its writer is busy or was killed
+  // A last record that is cut off ends the file quietly: its writer is busy or was killed.
+  bool stop_at_torn_tail = false;
 };
 
 // Walks over the records of `file_bytes`; the views point into it. Throws base::Error (kRefused) with the
