@@ -59,13 +59,13 @@ void PlaneCanvas::draw(const Stamp& stamp, std::span<const Gradient> gradients) 
 void PlaneCanvas::draw_cell(const Stamp& stamp, std::span<const Gradient> gradients, int x, int y) {
   const CellCover cover = cell_cover(stamp, x, y);
   const std::size_t cell = static_cast<std::size_t>(y) * width_ + x;
-  float& owner = owner_coverage_[cell];
-  if (cover.dead_zone > 0 && cover.dead_zone >= owner) {
-    owner = 0;
+  const Blend action = blend(cover, owner_coverage_[cell]);
+  if (action.erase) {
+    owner_coverage_[cell] = 0;
     for (float* plane : planes_) plane[cell] = 0;
   }
-  if (cover.coverage > 0 && cover.coverage >= owner) {
-    owner = cover.coverage;
+  if (action.draw) {
+    owner_coverage_[cell] = cover.coverage;
     for (std::size_t g = 0; g < planes_.size(); ++g) {
       planes_[g][cell] = gradient_value(gradients[g], flags_[g], x, y, cover.coverage);
     }

@@ -5,25 +5,18 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "targets/stamp.h"
 
 namespace maskfit::targets {
 namespace {
 
-constexpr float kSamples[] = {0.1f, 0.3f, 0.5f, 0.7f, 0.9f};
-
 // Cells [begin, end) of one axis with a sample in [low, high).
 std::pair<int, int> touched_range(float low, float high, int cells) {
-  const auto touches = [&](int cell) {
-    return std::any_of(std::begin(kSamples), std::end(kSamples), [&](float sample) {
-      const float at = static_cast<float>(cell) + sample;
-      return low <= at && at < high;
-    });
-  };
   if (!(low < high)) return {0, 0};
   int begin = static_cast<int>(std::clamp(std::floor(low), 0.0f, static_cast<float>(cells)));
   int end = static_cast<int>(std::clamp(std::ceil(high), 0.0f, static_cast<float>(cells)));
-  while (begin < end && !touches(begin)) ++begin;
-  while (begin < end && !touches(end - 1)) --end;
+  while (begin < end && !touches_cell(low, high, begin)) ++begin;
+  while (begin < end && !touches_cell(low, high, end - 1)) --end;
   return {begin, end};
 }
 

@@ -74,6 +74,15 @@ MASKFIT_HOST_DEVICE inline float multiply_add(float a, float b, float c) {
 #endif
 }
 
+// A product that nvcc may not fuse with the sum that it goes into.
+MASKFIT_HOST_DEVICE inline float multiply(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  return __fmul_rn(a, b);
+#else
+  return a * b;
+#endif
+}
+
 MASKFIT_HOST_DEVICE inline float larger(float a, float b) {
   return a < b ? b : a;
 }
@@ -137,8 +146,8 @@ MASKFIT_HOST_DEVICE inline BoxStamp box_stamp(const boxes::Box& box_in_grid, con
   BoxStamp result;
   result.stamp = box_stamp_shape(box_in_grid, shape, deadzone_radius, &result.inverse_area);
   const float offset = coding.offset / coding.scale;
-  const float width = (box_in_grid.x2 - box_in_grid.x1) * (stride_x / coding.scale);
-  const float height = (box_in_grid.y2 - box_in_grid.y1) * (stride_y / coding.scale);
+  const float width = detail::multiply(box_in_grid.x2 - box_in_grid.x1, stride_x / coding.scale);
+  const float height = detail::multiply(box_in_grid.y2 - box_in_grid.y1, stride_y / coding.scale);
   Gradient* g = result.gradients;
   g[kCoverage].d = 1.0f;
   g[kCoverageNorm].d = result.inverse_area;
@@ -147,6 +156,29 @@ MASKFIT_HOST_DEVICE inline BoxStamp box_stamp(const boxes::Box& box_in_grid, con
   detail::ramp(box_in_grid.y1, box_in_grid.y2, offset, height + offset, &g[kTop].b, &g[kTop].d);
   detail::ramp(box_in_grid.y1, box_in_grid.y2, height - offset, -offset, &g[kBottom].b, &g[kBottom].d);
   return result;
+}
+
+// What happens to a cell that is owned with `owner` coverage: a dead zone at least as strong erases it, then
+// coverage at least as strong as what is left takes it (spec 2.3).
+struct Blend {
+  bool erase = false, draw = false;
+};
+MASKFIT_HOST_DEVICE inline Blend blend(const CellCover& cover, float owner) {
+  Blend result;
+  result.erase = cover.dead_zone > 0 && cover.dead_zone >= owner;
+  result.draw = cover.coverage > 0 && cover.coverage >= (result.erase ? 0.0f : owner);
+  return result;
+}
+
+// Does one of a cell's five sample lines on an axis (at .1, .3, .5, .7, .9) lie in low <= sample < high
+// (spec 2.6)?
+MASKFIT_HOST_DEVICE inline bool touches_cell(float low, float high, int cell) {
+  const float samples[] = {0.1f, 0.3f, 0.5f, 0.7f, 0.9f};
+  for (const float sample : samples) {
+    const float at = static_cast<float>(cell) + sample;
+    if (low <= at && at < high) return true;
+  }
+  return false;
 }
 
 // Counts the 4 x 4 samples of cell (x, y) inside the dead zone and inside the coverage area (spec 2.3).
