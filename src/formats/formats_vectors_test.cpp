@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/crc32c.h"
+#include "formats/kitti.h"
 #include "formats/little_endian.h"
 #include "formats/tf_example.h"
 #include "formats/tfrecord.h"
@@ -63,6 +64,19 @@ TEST(FormatsVectors, TfExample) {
     append_record(record, payload);
     EXPECT_EQ(to_hex(record), expected["tfrecord_hex"]);
     EXPECT_EQ(decode_example(payload, "vector"), example);
+  }
+}
+
+TEST(FormatsVectors, InferLabel) {
+  MASKFIT_REQUIRE_VECTORS();
+  for (const json& vector : support::vector_group("infer_label")) {
+    SCOPED_TRACE(vector.at("id").get<std::string>());
+    std::vector<std::string> lines;
+    for (const json& found : vector["input"]["dets"]) {
+      lines.push_back(
+          print_kitti_detection(found["class"], found["xyxy"].get<std::array<double, 4>>(), found["conf"]));
+    }
+    EXPECT_EQ(lines, vector["expected"]["lines"].get<std::vector<std::string>>());
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "base/text.h"
@@ -57,6 +58,13 @@ KittiLabel label_from(const std::vector<std::string>& words, const float* number
   return label;
 }
 
+std::string one_word(std::string name) {
+  for (char& c : name) {
+    if (std::isspace(static_cast<unsigned char>(c)) != 0) c = '_';
+  }
+  return name;
+}
+
 }  // namespace
 
 std::vector<KittiLabel> parse_kitti(std::string_view text, const std::string& file, base::Findings* findings,
@@ -88,17 +96,19 @@ std::vector<KittiLabel> parse_kitti(std::string_view text, const std::string& fi
 }
 
 std::string print_kitti(const KittiLabel& label) {
-  std::string name = label.class_name;
-  for (char& c : name) {
-    if (std::isspace(static_cast<unsigned char>(c)) != 0) c = '_';
-  }
   const boxes::Box& box = label.box_in_image;
-  std::string line = fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", name, label.truncation,
-                                 label.occlusion, label.observation_angle, box.x1, box.y1, box.x2, box.y2,
-                                 label.world_height, label.world_width, label.world_length, label.world_x,
-                                 label.world_y, label.world_z, label.world_rotation_y);
+  std::string line = fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", one_word(label.class_name),
+                                 label.truncation, label.occlusion, label.observation_angle, box.x1, box.y1,
+                                 box.x2, box.y2, label.world_height, label.world_width, label.world_length,
+                                 label.world_x, label.world_y, label.world_z, label.world_rotation_y);
   if (label.score) line += fmt::format(" {}", *label.score);
   return line;
+}
+
+std::string print_kitti_detection(const std::string& class_name, const std::array<double, 4>& corners,
+                                  double confidence) {
+  return fmt::format("{} 0.00 0 0.00 {:.3f} {:.3f} {:.3f} {:.3f} 0.00 0.00 0.00 0.00 0.00 0.00 0.00 {:.3f}",
+                     one_word(class_name), corners[0], corners[1], corners[2], corners[3], confidence);
 }
 
 }  // namespace maskfit::formats

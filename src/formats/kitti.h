@@ -9,6 +9,7 @@
 // written, and nothing is added or taken away: converting a KITTI folder to TFRecords must give the
 // reference's numbers.
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,5 +46,10 @@ std::vector<KittiLabel> parse_kitti(std::string_view text, const std::string& fi
 // One line without its line end; numbers in the shortest form that reads back the same. A blank in the class
 // name would shift the fields and is written as '_'.
 std::string print_kitti(const KittiLabel& label);
+
+// A line of 16 fields for what a network found, with the reference's fixed decimals: two for the fields that
+// a detector does not know, three for the box and the confidence. `corners` are x1, y1, x2, y2.
+std::string print_kitti_detection(const std::string& class_name, const std::array<double, 4>& corners,
+                                  double confidence);
 
 }  // namespace maskfit::formats
