@@ -20,7 +20,7 @@ fs::path folder() {
   return fs::path(MASKFIT_SOURCE_DIR) / ".." / "shared" / "spec";
 }
 
-nlohmann::json load(const char* name) {
+nlohmann::json load(const std::string& name) {
   std::ifstream file(folder() / name);
   if (!file) throw std::runtime_error("cannot read " + (folder() / name).string());
   return nlohmann::json::parse(file).at("vectors");
@@ -74,6 +74,12 @@ std::vector<nlohmann::json> vector_group(const std::string& name) {
 std::vector<std::string> vector_group_names() {
   std::set<std::string> names;
   for (const auto& vector : all()) names.insert(vector.at("group").get<std::string>());
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> vector_group_names(const std::string& file) {
+  std::set<std::string> names;
+  for (const auto& vector : load(file)) names.insert(vector.at("group").get<std::string>());
   return {names.begin(), names.end()};
 }
 

@@ -17,8 +17,9 @@ std::vector<nlohmann::json> vector_group(const std::string& name);
 bool have_vectors();
 // The reason to print when a test is skipped: where was looked.
 std::string vectors_missing_reason();
-// All group names in both files.
+// All group names in both files, or in one of them.
 std::vector<std::string> vector_group_names();
+std::vector<std::string> vector_group_names(const std::string& file);
 
 // Numbers may be the strings "nan", "inf", "-inf".
 double number(const nlohmann::json& value);
