@@ -46,7 +46,7 @@ std::string class_name(const std::vector<std::string>& names, int index) {
 }
 
 // In a crowd only errors are captioned, and smaller.
-constexpr std::size_t kCrowd = 12;
+constexpr std::size_t kCrowd = 8;
 
 // One box: its outline, a caption (may be empty) and the text that shows when the pointer rests on it.
 // Strokes keep their width on the screen whatever the picture's size.

@@ -78,7 +78,7 @@ tbody tr + tr > * , tbody tr:first-child > * { border-top: 1px solid var(--line)
 .key span::before { content: ""; display: inline-block; width: 12px; height: 12px; margin-right: 6px; vertical-align: -1px;
   border: 2px solid var(--box); }
 .key .missed::before, .key .ignored::before { border-style: dashed; }
-.pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 340px), 1fr)); gap: 16px; align-items: start; }
+.pictures { display: grid; grid-auto-flow: dense; grid-template-columns: repeat(auto-fill, minmax(min(100%, 340px), 1fr)); gap: 16px; align-items: start; }
 .picture { overflow: hidden; }
 .picture.large { grid-column: 1 / -1; }
 .frame { position: relative; }
@@ -132,10 +132,11 @@ for (const svg of document.querySelectorAll(".chart svg")) {
     const best = nearest.reduce((a, b) => Math.abs(b[2] - at) < Math.abs(a[2] - at) ? b : a, [0, 0, 1e9, 0]);
     if (best[2] === 1e9) return hide();
     for (const [k, v] of [["x1", best[2]], ["x2", best[2]], ["y1", 10], ["y2", box.height - 42]]) line.setAttribute(k, v);
-    tip.replaceChildren(svg.dataset.x + " " + best[0]);
+    const short = v => String(Number(v.toPrecision(4)));
+    tip.replaceChildren(svg.dataset.x + " " + short(best[0]));
     series.forEach((s, i) => {
       if (Math.abs(nearest[i][2] - best[2]) > 8) return;
-      tip.append(document.createElement("br"), s.name + ": " + nearest[i][1]);
+      tip.append(document.createElement("br"), s.name + ": " + short(nearest[i][1]));
     });
     svg.append(line);
     svg.parentNode.append(tip);
