@@ -37,7 +37,7 @@ std::vector<float> thresholds_of(const network::Model& model, float confidence) 
   std::vector<float> thresholds(model.class_names.size(), std::max(confidence, 0.0f));
   if (confidence >= 0) return thresholds;
   for (std::size_t c = 0; c < thresholds.size(); ++c) {
-    const auto found = model.provenance.find(confidence_threshold_key(model.class_names[c]));
+    const auto found = model.provenance.find(network::confidence_threshold_key(model.class_names[c]));
     if (found != model.provenance.end()) base::parse_float(found->second, &thresholds[c]);
   }
   return thresholds;
@@ -135,10 +135,6 @@ std::vector<boxes::Detections> PictureDetector::detect(std::span<const image::Im
                         impl_->thresholds);
   });
   return found;
-}
-
-std::string confidence_threshold_key(const std::string& class_name) {
-  return "confidence_threshold/" + class_name;
 }
 
 }  // namespace maskfit::deploy

@@ -40,7 +40,4 @@ class PictureDetector {
   std::unique_ptr<Impl> impl_;
 };
 
-// Where a model file keeps the threshold of a class: network::Model::provenance.
-std::string confidence_threshold_key(const std::string& class_name);
-
 }  // namespace maskfit::deploy

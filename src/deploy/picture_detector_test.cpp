@@ -80,10 +80,9 @@ TEST(PictureDetector, BoxesComeBackInPixelsOfEachPicture) {
   EXPECT_NEAR(found[1][0].box.y2, 208, 1e-2);
 }
 
-TEST(PictureDetector, LetterboxBarsAreTakenOffAgain) {
+TEST(PictureDetector, LetterboxGreyHoldsNothing) {
   PictureDetector detector(bright_spot_model("letterbox"), {});
-  // 64x32 lies in the canvas at y offset 16: its spot covers canvas rows 32..48 when it stands in
-  // rows 16..32.
+  // 64x32 lies in the upper half of the canvas; its spot is cell (1, 1).
   image::Image picture{64, 32, 3, std::vector<std::uint8_t>(3 * 64 * 32, 0)};
   for (int y = 16; y < 32; ++y) std::fill(picture.row(y) + 3 * 16, picture.row(y) + 3 * 32, 255);
   const auto found = detector.detect(std::vector<image::Image>{picture});
@@ -94,7 +93,7 @@ TEST(PictureDetector, LetterboxBarsAreTakenOffAgain) {
 
 TEST(PictureDetector, ThresholdComesFromTheModelUnlessGiven) {
   network::Model model = bright_spot_model("stretch");
-  model.provenance[confidence_threshold_key("spot")] = "1.5";
+  model.provenance[network::confidence_threshold_key("spot")] = "1.5";
   const std::vector<image::Image> pictures = {picture_with_spot(64, 64)};
   EXPECT_TRUE(PictureDetector(model, {}).detect(pictures)[0].empty());
   EXPECT_EQ(PictureDetector(model, {.confidence = 0.5f}).detect(pictures)[0].size(), 1u);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "base/error.h"
 #include "image/resize.h"
@@ -23,17 +22,6 @@ Image resize(const Image& picture, Size size, Filter filter) {
   }
   MASKFIT_CHECK(false, "filter={}", static_cast<int>(filter));
   return {};
-}
-
-// `picture` on a canvas of one colour, its top-left corner at (left, top). REQUIRES that it fits.
-Image paste(const Image& picture, Size canvas, int left, int top) {
-  Image out{canvas.width, canvas.height, picture.channels, {}};
-  const std::size_t channels = static_cast<std::size_t>(picture.channels);
-  out.pixels.assign(channels * canvas.width * canvas.height, kLetterboxFill);
-  for (int y = 0; y < picture.height; ++y) {
-    std::memcpy(out.row(y + top) + channels * left, picture.row(y), channels * picture.width);
-  }
-  return out;
 }
 
 }  // namespace
@@ -74,8 +62,6 @@ Placement place(Size image, Size canvas, CanvasMode mode) {
     placement.scaled.width = std::clamp(static_cast<int>(std::lround(image.width * scale)), 1, canvas.width);
     placement.scaled.height =
         std::clamp(static_cast<int>(std::lround(image.height * scale)), 1, canvas.height);
-    placement.offset_x = static_cast<float>((canvas.width - placement.scaled.width) / 2);
-    placement.offset_y = static_cast<float>((canvas.height - placement.scaled.height) / 2);
   }
   // From the whole pixels that were really drawn, so boxes and pixels agree to the last digit.
   placement.scale_x = static_cast<float>(placement.scaled.width) / static_cast<float>(image.width);
@@ -84,21 +70,19 @@ Placement place(Size image, Size canvas, CanvasMode mode) {
 }
 
 boxes::Box canvas_from_image(const boxes::Box& box, const Placement& p) {
-  return {box.x1 * p.scale_x + p.offset_x, box.y1 * p.scale_y + p.offset_y, box.x2 * p.scale_x + p.offset_x,
-          box.y2 * p.scale_y + p.offset_y};
+  return boxes::scale(box, p.scale_x, p.scale_y);
 }
 
 boxes::Box image_from_canvas(const boxes::Box& box, const Placement& p) {
-  return {(box.x1 - p.offset_x) / p.scale_x, (box.y1 - p.offset_y) / p.scale_y,
-          (box.x2 - p.offset_x) / p.scale_x, (box.y2 - p.offset_y) / p.scale_y};
+  // Divisions, not a scale by the reciprocals: 1/3 and its like would cost a bit.
+  return {box.x1 / p.scale_x, box.y1 / p.scale_y, box.x2 / p.scale_x, box.y2 / p.scale_y};
 }
 
 Image fit_to_canvas(const Image& picture, Size canvas, CanvasMode mode, Filter filter) {
   if (mode == CanvasMode::kPad) return pad_to(picture, canvas, 0);
   const Placement placement = place({picture.width, picture.height}, canvas, mode);
   Image scaled = resize(picture, placement.scaled, filter);
-  if (placement.scaled == canvas) return scaled;
-  return paste(scaled, canvas, static_cast<int>(placement.offset_x), static_cast<int>(placement.offset_y));
+  return placement.scaled == canvas ? scaled : pad_to(scaled, canvas, kLetterboxFill);
 }
 
 }  // namespace maskfit::image

@@ -12,7 +12,7 @@ namespace maskfit::image {
 
 enum class CanvasMode {
   kStretch,    // both axes scaled to the canvas; the aspect ratio changes. The reference's auto-resize.
-  kLetterbox,  // one scale for both axes, the picture in the middle, mid-grey bars beside it
+  kLetterbox,  // one scale for both axes, the picture at the top left, mid-grey to the right or below
   kPad,  // no scaling: zeros to the right and below, or cut off there. The reference without auto-resize.
 };
 
@@ -23,11 +23,11 @@ std::string to_string(CanvasMode mode);
 // How pixels are resampled; see resize.h.
 enum class Filter { kAntialias, kLanczos, kBilinearTf1 };
 
-// x_canvas = x_image * scale_x + offset_x, likewise y.
+// x_canvas = x_image * scale_x, likewise y: pictures start at the canvas's top left corner in every mode.
 struct Placement {
   float scale_x = 1, scale_y = 1;
-  float offset_x = 0, offset_y = 0;
-  Size scaled;  // the picture's size on the canvas, in whole pixels
+  Size scaled;  // the picture's size on the canvas, in whole pixels; with kPad it may be larger than the
+                // canvas
 };
 
 Placement place(Size image, Size canvas, CanvasMode mode);

@@ -22,16 +22,14 @@ TEST(Canvas, StretchScalesEachAxis) {
   const Placement p = place({100, 50}, {960, 544}, CanvasMode::kStretch);
   EXPECT_FLOAT_EQ(p.scale_x, 9.6f);
   EXPECT_FLOAT_EQ(p.scale_y, 10.88f);
-  EXPECT_EQ(p.offset_x, 0);
-  EXPECT_EQ(p.offset_y, 0);
+  EXPECT_EQ(p.scaled, (Size{960, 544}));
 }
 
-TEST(Canvas, LetterboxKeepsTheAspectAndCentres) {
+TEST(Canvas, LetterboxKeepsTheAspect) {
   const Placement p = place({200, 100}, {640, 640}, CanvasMode::kLetterbox);
   EXPECT_FLOAT_EQ(p.scale_x, 3.2f);
   EXPECT_FLOAT_EQ(p.scale_y, 3.2f);
-  EXPECT_EQ(p.offset_x, 0);
-  EXPECT_EQ(p.offset_y, 160);
+  EXPECT_EQ(p.scaled, (Size{640, 320}));
 }
 
 TEST(Canvas, AnExtremeAspectStillHasOnePixel) {

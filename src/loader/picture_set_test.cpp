@@ -68,7 +68,7 @@ TEST_F(PictureSetTest, BoxesFollowThePictureOntoTheCanvas) {
   EXPECT_EQ(stretched.truths_in_network(0).at(0).class_index, 1);
   options.mode = image::CanvasMode::kLetterbox;
   const PictureSet boxed(pictures(), classes_, options);
-  EXPECT_EQ(boxed.truths_in_network(0).at(0).box, (boxes::Box{10, 4, 14, 16}));
+  EXPECT_EQ(boxed.truths_in_network(0).at(0).box, (boxes::Box{2, 4, 6, 16}));
 }
 
 TEST_F(PictureSetTest, OtherClassesAreLeftOutUnlessTheyAreToBeIgnored) {

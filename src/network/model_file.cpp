@@ -103,6 +103,10 @@ void check_model(const Model& model) {
 
 }  // namespace
 
+std::string confidence_threshold_key(const std::string& class_name) {
+  return "confidence_threshold/" + class_name;
+}
+
 void write_model(const std::filesystem::path& path, const Model& model) {
   check_model(model);
   formats::Safetensors file;

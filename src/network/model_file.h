@@ -24,6 +24,9 @@ struct Model {
   bool operator==(const Model&) const = default;
 };
 
+// Where `provenance` keeps the confidence from which detections of a class are worth showing.
+std::string confidence_threshold_key(const std::string& class_name);
+
 // Equal models give equal bytes. Atomic, replaces an existing file. Throws base::CheckFailed for a model
 // whose weights are not those of its graph or whose class names do not number its coverage channels.
 void write_model(const std::filesystem::path& path, const Model& model);

@@ -14,16 +14,10 @@
 namespace maskfit::train {
 namespace {
 
-// The part of the canvas that the picture covers: beside it are letterbox bars, where no object can be.
-boxes::Box covered(const image::Placement& p, image::Size canvas) {
-  const boxes::Box picture{p.offset_x, p.offset_y, p.offset_x + static_cast<float>(p.scaled.width),
-                           p.offset_y + static_cast<float>(p.scaled.height)};
-  return boxes::clip(picture, static_cast<float>(canvas.width), static_cast<float>(canvas.height));
-}
-
-boxes::Box cut(const boxes::Box& box, const boxes::Box& to) {
-  return {std::clamp(box.x1, to.x1, to.x2), std::clamp(box.y1, to.y1, to.y2),
-          std::clamp(box.x2, to.x1, to.x2), std::clamp(box.y2, to.y1, to.y2)};
+// Cut to the part of the canvas that the picture covers: beside it is grey, where no object can be.
+boxes::Box cut(const boxes::Box& box, const image::Placement& placement) {
+  return boxes::clip(box, static_cast<float>(placement.scaled.width),
+                     static_cast<float>(placement.scaled.height));
 }
 
 // One picture's part of a batch's outputs, which lie on the CPU as contiguous floats.
@@ -84,8 +78,9 @@ void read_outputs(const model::Outputs& outputs, const loader::PictureSet& pictu
     picture.truths = pictures.truths_in_network(first + i);
     picture.detections = postprocess::detections_from_grids(grids_of(cov, bbox, i, pictures.canvas_size()),
                                                             decoding.clustering, decoding.options);
-    const boxes::Box area = covered(pictures.placement(first + i), pictures.canvas_size());
-    for (boxes::Detection& detection : picture.detections) detection.box = cut(detection.box, area);
+    for (boxes::Detection& detection : picture.detections) {
+      detection.box = cut(detection.box, pictures.placement(first + i));
+    }
   });
 }
 

@@ -154,6 +154,11 @@ Experiment resumed_experiment(const Experiment& stored, const RunRequest& reques
   return resumed;
 }
 
+targets::BoxCoding box_coding(const Experiment& experiment) {
+  const spec::ModelConfig::BboxObjective& bbox = experiment.model_config().objective_set().bbox();
+  return {.scale = bbox.scale(), .offset = bbox.offset()};
+}
+
 std::vector<std::string> class_names_of(const Experiment& experiment) {
   std::vector<std::string> names;
   for (const auto& target : experiment.cost_function_config().target_classes())

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "spec/experiment.pb.h"
+#include "targets/rasterise.h"
 
 namespace maskfit::train {
 
@@ -37,6 +38,9 @@ spec::Experiment effective_experiment(const RunRequest& request, const std::vect
 // else would not continue that run.
 spec::Experiment resumed_experiment(const spec::Experiment& stored, const RunRequest& request,
                                     const std::vector<std::string>& class_names, bool data_given);
+
+// Where the box head's numbers live: model_config.objective_set.bbox.
+targets::BoxCoding box_coding(const spec::Experiment& experiment);
 
 // The names of target_classes, in their order.
 std::vector<std::string> class_names_of(const spec::Experiment& experiment);

@@ -96,20 +96,24 @@ std::map<std::string, std::int64_t> unmapped_labels(const std::vector<loader::La
   return count;
 }
 
-loader::ClassMapping class_mapping(const spec::Experiment& experiment, const TrainingData& data) {
+loader::ClassMapping class_mapping(const spec::Experiment& experiment,
+                                   const std::vector<loader::LabeledPicture>& pictures) {
   loader::ClassMapping mapping{class_names_of(experiment), {}};
   const auto& entries = experiment.dataset_config().target_class_mapping();
   mapping.class_of_label.insert(entries.begin(), entries.end());
-  for (const loader::LabeledPicture& picture : data.train) {
+  std::set<std::string> labels;
+  for (const loader::LabeledPicture& picture : pictures) {
     for (const dataset::LabeledBox& label : picture.sample->boxes) {
-      if (!label.ignore && mapping.index_of(label.class_name) >= 0) return mapping;
+      if (label.ignore) continue;
+      if (mapping.index_of(label.class_name) >= 0) return mapping;
+      labels.insert(label.class_name);
     }
   }
-  throw Error(ExitCode::kRefused, "not one label of the training pictures is of a class of the model",
+  throw Error(ExitCode::kRefused, "not one label of the pictures is of a class of the model",
               "dataset_config.target_class_mapping",
               fmt::format("the labels are {}, the classes {}; map the labels to the classes, e.g. --set "
                           "dataset_config.target_class_mapping[LABEL]=CLASS",
-                          fmt::join(data.label_names(), ", "), fmt::join(mapping.class_names, ", ")));
+                          fmt::join(labels, ", "), fmt::join(mapping.class_names, ", ")));
 }
 
 loader::PictureSetOptions picture_options(const spec::Experiment& experiment) {

@@ -40,9 +40,10 @@ std::map<std::string, std::int64_t> unmapped_labels(const std::vector<loader::La
                                                     const loader::ClassMapping& classes);
 
 // How labels become the classes of the model: target_class_mapping, or each label as its own class when it is
-// empty. Throws base::Error (kRefused) that lists labels and classes when not one training label is of a
-// class of the model.
-loader::ClassMapping class_mapping(const spec::Experiment& experiment, const TrainingData& data);
+// empty. Throws base::Error (kRefused) that lists labels and classes when not one label of the pictures is of
+// a class of the model.
+loader::ClassMapping class_mapping(const spec::Experiment& experiment,
+                                   const std::vector<loader::LabeledPicture>& pictures);
 
 // How pictures meet the network's input.
 loader::PictureSetOptions picture_options(const spec::Experiment& experiment);

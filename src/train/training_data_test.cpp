@@ -62,7 +62,7 @@ TEST_F(TrainingDataTest, LabelsThatMapToNothingAreNamed) {
   const TrainingData data = open();
   const spec::Experiment experiment = effective_experiment({}, {"face"}, true);
   try {
-    class_mapping(experiment, data);
+    class_mapping(experiment, data.train);
     FAIL() << "accepted data without a single label of the model's class";
   } catch (const base::Error& error) {
     EXPECT_EQ(error.code(), base::ExitCode::kRefused);
@@ -75,7 +75,8 @@ TEST_F(TrainingDataTest, MappingComesFromTheSpec) {
   const TrainingData data = open();
   RunRequest request;
   request.assignments = {"dataset_config.target_class_mapping[mask]=face"};
-  const loader::ClassMapping mapping = class_mapping(effective_experiment(request, {"face"}, true), data);
+  const loader::ClassMapping mapping =
+      class_mapping(effective_experiment(request, {"face"}, true), data.train);
   EXPECT_EQ(mapping.index_of("mask"), 0);
   EXPECT_EQ(mapping.index_of("no-mask"), -1);
   EXPECT_EQ(unmapped_labels(data.train, mapping), (std::map<std::string, std::int64_t>{{"no-mask", 1}}));

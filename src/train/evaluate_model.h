@@ -1,0 +1,47 @@
+#pragma once
+
+// A model file over a dataset: what `maskfit evaluate` does.
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/interrupt.h"
+#include "loader/picture_set.h"
+#include "network/model_file.h"
+#include "spec/experiment.pb.h"
+#include "train/validation.h"
+
+namespace maskfit::train {
+
+struct EvaluateRequest {
+  std::filesystem::path model, data;
+  // "train", "val", "test", "all"; "": val where the data has one, else all.
+  std::string split;
+  std::optional<std::filesystem::path>
+      spec_file;  // evaluation, postprocessing and mapping from here, not the model
+  std::string device = "cpu", precision = "fp32";
+  bool reference_exact = false;  // the spec's AP mode and the reference's matching, quirks included
+  base::StopToken stop;
+  std::function<void(std::int64_t done, std::int64_t total)> progress;
+};
+
+struct EvaluatedModel {
+  spec::Experiment experiment;
+  std::string split;  // as used
+  std::unique_ptr<loader::PictureSet> pictures;
+  Validation validation;
+};
+
+// All-point AP unless reference_exact. Throws base::Error (kRefused) when the split is empty, or when model
+// and spec disagree about the classes.
+EvaluatedModel evaluate_model(const EvaluateRequest& request);
+
+// The figures as one JSON object: mAP, mAP_sample, mAP_integrate, mAP50, mAP75, mAP50_95, classes, confusion,
+// ...
+std::string evaluation_json(const Validation& validation);
+// The same for a person: a table of the classes and the means.
+std::string evaluation_table(const evaluate::Evaluation& evaluation);
+
+}  // namespace maskfit::train

@@ -1,0 +1,75 @@
+#include "train/prepare_run.h"
+
+#include <ctime>
+
+#include "base/error.h"
+#include "spec/load.h"
+#include "spec/print.h"
+
+namespace maskfit::train {
+namespace {
+namespace fs = std::filesystem;
+using base::Error;
+using base::ExitCode;
+
+spec::Experiment stored_experiment(const runs::RunFolder& folder) {
+  spec::Loaded<spec::Experiment> loaded = spec::load_experiment(folder.spec());
+  spec::throw_if_refused(loaded.findings);
+  return std::move(loaded.spec);
+}
+
+// The spec alone says where the data lies.
+TrainingData data_of(const spec::Experiment& experiment, const RunRequest& request) {
+  const fs::path base =
+      request.spec_file ? fs::absolute(*request.spec_file).parent_path() : fs::current_path();
+  return open_spec_data(experiment.dataset_config(), base);
+}
+
+void require_data(const RunRequest& request, const RunPlace& place) {
+  if (!place.data.empty() || request.spec_file || place.resume) return;
+  throw Error(ExitCode::kUsage, "there is nothing to train on", "DATASET",
+              "name a dataset, or a spec file (--spec) with data_sources");
+}
+
+}  // namespace
+
+fs::path default_run_folder(const fs::path& data) {
+  std::string name = data.filename().string();
+  if (name.empty()) name = data.parent_path().filename().string();  // "masks/"
+  const std::size_t at = name.find('@');                            // TFRecords as GLOB@FOLDER
+  name = name.substr(0, at);
+  std::erase_if(name, [](char c) { return c == '*' || c == '?' || c == '[' || c == ']'; });
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  char stamp[32];
+  std::strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &local);
+  const fs::path wanted = fs::path("runs") / fmt::format("{}-{}", name.empty() ? "run" : name, stamp);
+  fs::path folder = wanted;
+  for (int n = 2; fs::exists(folder); ++n) folder = wanted.string() + fmt::format("-{}", n);
+  return folder;
+}
+
+PreparedRun prepare_run(const RunRequest& request, const RunPlace& place) {
+  require_data(request, place);
+  const bool named = !place.data.empty();
+  TrainingData data;
+  if (named) data = open_named_data(place.data);
+  const std::vector<std::string> labels = data.label_names();
+
+  if (place.resume) {
+    runs::RunFolder folder = runs::RunFolder::resume(place.out);
+    spec::Experiment experiment = resumed_experiment(stored_experiment(folder), request, labels, named);
+    if (!named) data = data_of(experiment, request);
+    loader::ClassMapping classes = class_mapping(experiment, data.train);
+    return {std::move(experiment), std::move(data), std::move(classes), std::move(folder)};
+  }
+  spec::Experiment experiment = effective_experiment(request, labels, named);
+  if (!named) data = data_of(experiment, request);
+  loader::ClassMapping classes = class_mapping(experiment, data.train);
+  runs::RunFolder folder = runs::RunFolder::create(place.out, place.overwrite);
+  base::write_file(folder.spec(), spec::to_text(experiment));
+  return {std::move(experiment), std::move(data), std::move(classes), std::move(folder)};
+}
+
+}  // namespace maskfit::train

@@ -1,0 +1,68 @@
+#include "train/validation.h"
+
+#include <chrono>
+
+#include "evaluate/diagnose.h"
+#include "train/run_request.h"
+
+namespace maskfit::train {
+namespace {
+
+DetectOptions detect_options(const spec::Experiment& experiment, const ValidationOptions& options) {
+  DetectOptions detect;
+  detect.batch = static_cast<int>(experiment.training_config().batch_size_per_gpu());
+  detect.class_names = class_names_of(experiment);
+  detect.postprocessing = experiment.postprocessing_config();
+  detect.coding = box_coding(experiment);
+  detect.reference_exact = options.reference_exact;
+  detect.stop = options.stop;
+  detect.cost = options.cost;
+  detect.progress = options.progress;
+  return detect;
+}
+
+}  // namespace
+
+Validation validate(model::Detector& detector, const loader::PictureSet& pictures,
+                    const spec::Experiment& experiment, const ValidationOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<std::string> class_names = class_names_of(experiment);
+  const spec::EvaluationConfig& config = experiment.evaluation_config();
+  Validation validation;
+  validation.detected = detect_all(detector, pictures, detect_options(experiment, options));
+  validation.evaluation = evaluate::evaluate(validation.detected.pictures, class_names, config,
+                                             {.mode = evaluate::mode_from_spec(config),
+                                              .reference_matching = options.reference_exact,
+                                              .confusion_threshold = {}});
+  validation.diagnosis = evaluate::diagnose({.pictures = validation.detected.pictures,
+                                             .class_names = class_names,
+                                             .config = config,
+                                             .evaluation = validation.evaluation,
+                                             .geometry = validation.detected.geometry,
+                                             .unmapped_labels = options.unmapped_labels,
+                                             .signals = validation.detected.signals});
+  validation.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return validation;
+}
+
+bool validation_is_due(std::int64_t epoch, std::int64_t epochs, const spec::EvaluationConfig& config) {
+  const std::int64_t first = config.first_validation_epoch();
+  const std::int64_t period = config.validation_period_during_training();
+  return epoch == epochs || (epoch >= first && (epoch - first) % period == 0);
+}
+
+float best_f1_confidence(const evaluate::ClassResult& result) {
+  float best = 0;
+  double best_f1 = 0;
+  for (const evaluate::PrPoint& point : result.curve) {
+    const double sum = point.precision + point.recall;
+    const double f1 = sum > 0 ? 2 * point.precision * point.recall / sum : 0;  // false for NaN, too
+    if (f1 > best_f1) {
+      best_f1 = f1;
+      best = point.confidence;
+    }
+  }
+  return best;
+}
+
+}  // namespace maskfit::train
