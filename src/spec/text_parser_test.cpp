@@ -349,7 +349,8 @@ TEST(TextParser, SurvivesTruncationAtAnyPlace) {
 TEST(TextParser, SurvivesDamagedBytes) {
   const std::string text =
       base::read_file(support::source_dir() / "src/spec/testdata/tlt2_inference_tlt.txt");
-  const std::string noise("\0{}[]<>\":,-#\\\x01\xff", 17);
+  constexpr char kNoise[] = "\0{}[]<>\":,-#\\\x01\xff";
+  const std::string noise(kNoise, sizeof kNoise - 1);
   for (std::size_t i = 0; i < text.size(); i += 3) {
     std::string damaged = text;
     damaged[i] = noise[i / 3 % noise.size()];
