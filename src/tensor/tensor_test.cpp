@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "base/error.h"
 #include "tensor/array.h"
 #include "tensor/device.h"
@@ -101,6 +104,29 @@ TEST(VersionTest, CopyAllConverts) {
   EXPECT_EQ(to_values(copies[1]), b);
   EXPECT_THROW(copy_all(copies, {sources[0]}), base::CheckFailed);
   EXPECT_NO_THROW(copy_all({}, {}));
+}
+
+TEST(VersionTest, ListOperationsActOnEveryTensor) {
+  const std::vector<float> a = {1, 2}, b = {4}, target_a = {3, 2}, target_b = {0};
+  const std::vector<at::Tensor> list = {from_values(a, {2}), from_values(b, {1})};
+  lerp_all(list, {from_values(target_a, {2}), from_values(target_b, {1})}, 0.5);
+  EXPECT_THAT(to_values(list[0]), ElementsAre(2, 2));
+  EXPECT_THAT(to_values(list[1]), ElementsAre(2));
+  const std::vector<float> half = {0.5f};
+  scale_all(list, from_values(half, {}));
+  EXPECT_THAT(to_values(list[1]), ElementsAre(1));
+  EXPECT_NEAR(to_number(norm_of_all(list)), std::sqrt(3.0), 1e-6);
+}
+
+TEST(VersionTest, FiniteCheckSeesEveryTensorAndScalesAll) {
+  const std::vector<float> good = {1, 2}, bad = {std::numeric_limits<float>::quiet_NaN(), 4};
+  const std::vector<at::Tensor> finite = {from_values(good, {2})};
+  EXPECT_TRUE(scale_all_and_check_finite(finite, 2));
+  EXPECT_THAT(to_values(finite[0]), ElementsAre(2, 4));
+  const std::vector<at::Tensor> infinite = {from_values(bad, {2}), from_values(good, {2})};
+  EXPECT_FALSE(scale_all_and_check_finite(infinite, 2));
+  EXPECT_EQ(to_values(infinite[0])[1], 8);
+  EXPECT_THAT(to_values(infinite[1]), ElementsAre(2, 4));
 }
 
 }  // namespace

@@ -1,0 +1,53 @@
+#pragma once
+
+// An exponential moving average of weights and moving statistics: what is validated and saved in its stead.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "network/network.h"
+#include "tensor/tensor_fwd.h"
+
+namespace maskfit::train {
+
+// a <- d a + (1 - d) w with d = decay (1 - exp(-step / 500)): the first steps are forgotten quickly.
+class WeightAverage {
+ public:
+  // names and tensors: parameters and buffers of a detector. Begins as a copy. decay 0: never averages.
+  WeightAverage(std::vector<std::string> names, std::vector<at::Tensor> tensors, double decay);
+  ~WeightAverage();
+  WeightAverage(WeightAverage&&) noexcept;
+  WeightAverage& operator=(WeightAverage&&) noexcept;
+
+  bool enabled() const;
+  // After the optimiser's step; `step` finished steps.
+  void update(std::int64_t step);
+
+  // While it lives, the detector holds the average (with decay 0: what it held).
+  class InUse {
+   public:
+    explicit InUse(WeightAverage& average) : average_(average) { average_.exchange(); }
+    ~InUse() { average_.exchange(); }
+    InUse(const InUse&) = delete;
+    InUse& operator=(const InUse&) = delete;
+
+   private:
+    WeightAverage& average_;
+  };
+
+  // For checkpoints: "average/<name>"; empty with decay 0.
+  std::map<std::string, network::Array> state() const;
+  // Throws base::Error (kRefused) naming an array that is missing or of another shape.
+  void set_state(const std::map<std::string, network::Array>& arrays);
+
+ private:
+  void exchange();
+
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace maskfit::train

@@ -1,0 +1,54 @@
+#pragma once
+
+// Adam as the reference computes it, and AdamW.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "network/network.h"
+#include "spec/experiment.pb.h"
+#include "tensor/tensor_fwd.h"
+
+namespace maskfit::train {
+
+// m <- b1 m + (1 - b1) g,  v <- b2 v + (1 - b2) g^2, then at step t = 1, 2, ...
+//   adam (TensorFlow's form, epsilon outside the bias correction):
+//     p <- p - lr sqrt(1 - b2^t) / (1 - b1^t) * m / (sqrt(v) + epsilon)
+//   adamw (Loshchilov and Hutter 2019, in PyTorch's form):
+//     p <- (1 - lr decay) p - lr / (1 - b1^t) * m / (sqrt(v / (1 - b2^t)) + epsilon)
+// The decay applies to arrays of more than one dimension, that is to kernels and neither to biases nor to
+// batch norms. One pass over memory a step: a loop of ours on a CPU, one fused kernel over all arrays on a
+// GPU.
+class Optimizer {
+ public:
+  // parameters are changed in place. Throws base::Error (kRefused) for a spec without an optimiser.
+  Optimizer(const spec::OptimizerConfig& config, std::vector<std::string> names,
+            std::vector<at::Tensor> parameters);
+  ~Optimizer();
+  Optimizer(Optimizer&&) noexcept;
+  Optimizer& operator=(Optimizer&&) noexcept;
+
+  // gradients: one a parameter, of its shape; float32.
+  void step(const std::vector<at::Tensor>& gradients, double learning_rate);
+  std::int64_t steps() const;
+
+  // For checkpoints: "adam/first_moment/<name>" and "adam/second_moment/<name>"; the step count is the
+  // caller's to keep.
+  std::map<std::string, network::Array> state() const;
+  // Throws base::Error (kRefused) naming an array that is missing or of another shape. Other arrays are
+  // ignored.
+  void set_state(const std::map<std::string, network::Array>& arrays, std::int64_t steps);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Shrinks all gradients together so that their norm is at most max_norm: g <- g min(1, max_norm / (norm +
+// 1e-6)). max_norm 0: nothing. Does not wait for the device.
+void clip_gradients(const std::vector<at::Tensor>& gradients, double max_norm);
+
+}  // namespace maskfit::train
