@@ -63,6 +63,18 @@ std::string gpus_text(const hardware::Gpus& gpus) {
   return gpus.gpus.size() > 1 ? text + links_text(gpus) : text;
 }
 
+std::string speed_text(const TrainingSpeed& speed) {
+  const train::SpeedEstimate& estimate = speed.estimate;
+  return row(
+      "Training",
+      fmt::format("about {:.{}f} pictures/s at {}x{}, batch {}, {} on {}{}", estimate.images_per_second,
+                  estimate.images_per_second < 1    ? 2
+                  : estimate.images_per_second < 20 ? 1
+                                                    : 0,
+                  estimate.width, estimate.height, estimate.batch, speed.precision, speed.device,
+                  estimate.scaled_up ? " (scaled up from a smaller input)" : " (measured)"));
+}
+
 std::string advice_text(const std::vector<hardware::Advice>& advice) {
   if (advice.empty()) return "\nNothing stands in the way.\n";
   std::string text = "\nWhat will not work, or not well:\n";
@@ -97,6 +109,19 @@ ordered_json memory_json(const hardware::Memory& memory) {
           {"limit_bytes", memory.limit_bytes ? ordered_json(*memory.limit_bytes) : ordered_json(nullptr)}};
 }
 
+ordered_json speed_json(const std::optional<TrainingSpeed>& speed) {
+  if (!speed) return nullptr;
+  const train::SpeedEstimate& estimate = speed->estimate;
+  return {{"images_per_second", estimate.images_per_second},
+          {"device", speed->device},
+          {"precision", speed->precision},
+          {"width", estimate.width},
+          {"height", estimate.height},
+          {"batch", estimate.batch},
+          {"steps", estimate.steps},
+          {"scaled_up", estimate.scaled_up}};
+}
+
 }  // namespace
 
 bool DoctorReport::fatal() const {
@@ -110,7 +135,8 @@ std::string to_text(const DoctorReport& report) {
          memory_text(report.machine.memory) +
          row("Disk", fmt::format("{} of {} free in {}", format_bytes(disk.free_bytes),
                                  format_bytes(disk.total_bytes), disk.path.string())) +
-         gpus_text(report.machine.gpus) + advice_text(report.advice);
+         gpus_text(report.machine.gpus) + (report.speed ? speed_text(*report.speed) : "") +
+         advice_text(report.advice);
 }
 
 ordered_json to_json(const DoctorReport& report) {
@@ -140,6 +166,7 @@ ordered_json to_json(const DoctorReport& report) {
       {"disk",
        {{"path", disk.path.string()}, {"free_bytes", disk.free_bytes}, {"total_bytes", disk.total_bytes}}},
       {"gpu", gpus_json(report.machine.gpus)},
+      {"training_speed", speed_json(report.speed)},
       {"advice", std::move(advice)}};
 }
 

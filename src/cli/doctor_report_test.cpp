@@ -58,6 +58,16 @@ TEST(DoctorText, AdviceHasWhyAndWhatToDo) {
               HasSubstr("[must mend] it fails\n    why:  the reason\n    what to do:  the remedy\n"));
 }
 
+TEST(DoctorText, SpeedSaysWhatWasMeasured) {
+  DoctorReport report = two_gpus();
+  EXPECT_THAT(to_text(report), Not(HasSubstr("Training")));
+  report.speed = {{1234.2, 960, 544, 24, 9, false}, "cuda", "bf16"};
+  EXPECT_THAT(to_text(report),
+              HasSubstr("about 1234 pictures/s at 960x544, batch 24, bf16 on cuda (measured)"));
+  report.speed->estimate.scaled_up = true;
+  EXPECT_THAT(to_text(report), HasSubstr("scaled up from a smaller input"));
+}
+
 TEST(DoctorJson, HoldsWhatTheTextSays) {
   DoctorReport report = two_gpus();
   report.advice = {{false, "slow", "the reason", "the remedy"}};
@@ -71,6 +81,9 @@ TEST(DoctorJson, HoldsWhatTheTextSays) {
   EXPECT_EQ(json["gpu"]["devices"][1]["compute_capability"], "8.6");
   EXPECT_EQ(json["gpu"]["links"][0][1], "NV18");
   EXPECT_EQ(json["advice"][0]["remedy"], "the remedy");
+  EXPECT_TRUE(json["training_speed"].is_null());
+  report.speed = {{12.5, 960, 544, 2, 9, false}, "cpu", "fp32"};
+  EXPECT_EQ(to_json(report)["training_speed"]["images_per_second"], 12.5);
 }
 
 TEST(DoctorJson, NoLimitIsNull) {

@@ -21,7 +21,7 @@ Outcome doctor(const std::vector<std::string>& options, const std::vector<std::s
 const std::string kFakeNvml = std::string("LD_LIBRARY_PATH=") + FAKE_NVML_FOLDER;
 
 TEST(Doctor, TextEndsWithAdviceOrAllClear) {
-  const Outcome outcome = doctor({});
+  const Outcome outcome = doctor({"--no-measure"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("\nLibTorch"));
   EXPECT_THAT(outcome.out,
@@ -29,7 +29,7 @@ TEST(Doctor, TextEndsWithAdviceOrAllClear) {
 }
 
 TEST(Doctor, JsonAloneOnStdout) {
-  const Outcome outcome = doctor({"--json"});
+  const Outcome outcome = doctor({"--json", "--no-measure"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   const auto json = nlohmann::json::parse(outcome.out);
   EXPECT_GE(json.at("cpu").at("cores_usable"), 1);
@@ -38,7 +38,7 @@ TEST(Doctor, JsonAloneOnStdout) {
 }
 
 TEST(Doctor, GpusWithMemoryCapabilityDriverAndLinks) {
-  const auto json = nlohmann::json::parse(doctor({"--json"}, {kFakeNvml}).out);
+  const auto json = nlohmann::json::parse(doctor({"--json", "--no-measure"}, {kFakeNvml}).out);
   const auto& gpu = json.at("gpu");
   EXPECT_EQ(gpu.at("driver"), "550.54.15");
   EXPECT_EQ(gpu.at("cuda_driver"), "12.4");
@@ -50,7 +50,7 @@ TEST(Doctor, GpusWithMemoryCapabilityDriverAndLinks) {
 }
 
 TEST(Doctor, DriverThatDoesNotMatchIsExplained) {
-  const Outcome outcome = doctor({}, {kFakeNvml, "FAKE_NVML_INIT=18"});
+  const Outcome outcome = doctor({"--no-measure"}, {kFakeNvml, "FAKE_NVML_INIT=18"});
   EXPECT_THAT(outcome.out, HasSubstr("the fake driver refuses"));
   EXPECT_THAT(outcome.out, HasSubstr("restart the machine"));
 }
