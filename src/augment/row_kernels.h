@@ -1,8 +1,8 @@
 #pragma once
 
 // The inner loops of apply.cpp, one row of pixels at a time. This file is compiled with full optimisation,
-// each loop twice, for any x86-64 and for AVX2, chosen when it is called; the results are the same to the
-// last bit.
+// the vectorised loops twice, for any x86-64 and for AVX2, chosen when it is called; the results are the same
+// to the last bit.
 
 #include <cstddef>
 #include <cstdint>

@@ -129,6 +129,7 @@ Image resample_vertically(const Image& image, int height, const Filter& filter) 
 }
 
 Image resample(const Image& image, Size size, const Filter& filter) {
+  MASKFIT_CHECK(size.width >= 1 && size.height >= 1, "size={}x{}", size.width, size.height);
   MASKFIT_CHECK(image.channels == 3 || image.channels == 1, "channels={}", image.channels);
   Image result = image.width == size.width ? image : resample_horizontally(image, size.width, filter);
   if (result.height != size.height) result = resample_vertically(result, size.height, filter);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/error.h"
 #include "image/draw.h"
 
 namespace maskfit::image {
@@ -104,7 +105,12 @@ TEST(Resize, AFlatPictureStaysFlatAtEverySize) {
 }
 
 TEST(Resize, AnEmptySizeIsOurMistake) {
-  EXPECT_ANY_THROW(resize_lanczos(formula_picture(), {0, 4}));
+  for (const Size size : {Size{0, 4}, Size{4, 0}, Size{-1, 4}}) {
+    EXPECT_THROW(resize_lanczos(formula_picture(), size), base::CheckFailed);
+    EXPECT_THROW(resize_antialias(formula_picture(), size), base::CheckFailed);
+    EXPECT_THROW(resize_bilinear_tf1(formula_picture(), size), base::CheckFailed);
+    EXPECT_THROW(pad_to(formula_picture(), size, 0), base::CheckFailed);
+  }
 }
 
 TEST(PadTo, PadsRightAndBottom) {
