@@ -34,7 +34,6 @@ maskfit_alias(sqlite SQLite::SQLite3)
 maskfit_alias(png PNG::PNG)
 maskfit_pkg(turbojpeg libturbojpeg)
 maskfit_pkg(webp libwebp)
-maskfit_pkg(exif libexif)
 maskfit_pkg(pugixml pugixml)
 
 # "cuda" is the permission to hold *.cu files; in a CPU build it stands for nothing.

@@ -37,7 +37,6 @@ std::string external_of(const std::string& include) {
       {std::regex("^cuda.*|^cub/.*|^nccl.*"), "cuda"},
       {std::regex("^fmt/.*"), "fmt"},
       {std::regex("^google/protobuf/.*"), "protobuf"},
-      {std::regex("^libexif/.*"), "exif"},
       {std::regex("^nlohmann/.*"), "json"},
       {std::regex("^openssl/.*"), "openssl"},
       {std::regex("^png.h"), "png"},
