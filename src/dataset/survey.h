@@ -16,8 +16,8 @@ enum class FileKind { kPicture, kLabel, kOther };
 struct SurveyedFile {
   std::filesystem::path path;  // relative to the folder
   FileKind kind = FileKind::kOther;
-  std::string
-      split;  // "train", "val", "test" after a folder of that name (any case, "valid", "testing", ...)
+  // "train", "val", "test" after a folder of that name (in any case; also "valid", "testing", ...), or "".
+  std::string split;
 };
 
 // Every file below `folder`, sorted by path; those that end in `label_ending` (".xml"), in any case, are

@@ -19,8 +19,7 @@ namespace maskfit::dataset {
 struct TfrecordExportOptions {
   enum class Folds {
     kSplits,           // the dataset's own: "val" is fold 0, "train" fold 1; each shuffled once with `seed`
-    kReferenceRandom,  // the reference's partition_mode "random", its order included: see
-                       // reference_random_folds()
+    kReferenceRandom,  // the reference's partition_mode "random", its order included: folds.h
     kSequences,        // the reference's partition_mode "sequence"
   };
   std::string prefix;  // folder and beginning of the file names

@@ -58,6 +58,14 @@ TEST(TfRecord, RoundTrip) {
   EXPECT_THAT(all(three_records()), testing::ElementsAre("first", "", std::string(1000, 'x')));
 }
 
+TEST(TfRecord, BytesAreThoseOfTheFormatPage) {
+  std::string bytes;
+  append_record(bytes, "mask");
+  std::string shown;
+  for (const char byte : bytes) shown += fmt::format("{:02x} ", static_cast<unsigned char>(byte));
+  EXPECT_EQ(shown, "04 00 00 00 00 00 00 00 42 45 52 04 6d 61 73 6b 84 13 68 4e ");
+}
+
 TEST(TfRecord, EmptyFileHoldsNoRecords) {
   EXPECT_TRUE(all("").empty());
 }
