@@ -1,8 +1,5 @@
 #include "formats/tf_example.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-
 #include <limits>
 
 #include "base/error.h"
@@ -32,16 +29,13 @@ List copy_of(const Values& values) {
 
 std::string encode_example(const Example& example) {
   wire::Example message;
-  auto& features = *message.mutable_features()->mutable_feature();
-  for (const auto& [key, feature] : example) fill(features[key], feature);
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);  // sorts the keys of maps
-    MASKFIT_CHECK(message.SerializeToCodedStream(&coded), "{} features", example.size());
+  auto* features = message.mutable_features();
+  for (const auto& [key, feature] : example) {  // std::map: in ascending order
+    wire::Entry* entry = features->add_feature();
+    entry->set_key(key);
+    fill(*entry->mutable_value(), feature);
   }
-  return bytes;
+  return message.SerializeAsString();
 }
 
 Example decode_example(std::string_view bytes, const std::string& name_for_errors) {
@@ -53,7 +47,10 @@ Example decode_example(std::string_view bytes, const std::string& name_for_error
                       name_for_errors, "give TFRecord files that a dataset converter has written");
   }
   Example example;
-  for (const auto& [key, feature] : message.features().feature()) {
+  for (const wire::Entry& entry : message.features().feature()) {
+    const std::string& key = entry.key();
+    const wire::Feature& feature = entry.value();
+    example.erase(key);  // of two equal keys the last counts, whatever its kind
     switch (feature.kind_case()) {
       case wire::Feature::kBytesList:
         example[key] = copy_of<BytesList>(feature.bytes_list().value());

@@ -45,6 +45,13 @@ TEST(TfExample, LastOfTwoEqualKeysWins) {
   EXPECT_EQ(decode_example("\x0A\x18"s + first + second, "m"), (Example{{"k", Int64List{4}}}));
 }
 
+TEST(TfExample, KeyThatIsNotUtf8IsKeptAndNothingIsPrinted) {
+  testing::internal::CaptureStderr();
+  const Example example = {{"\xFF\xFE", Int64List{1}}};
+  EXPECT_EQ(decode_example(encode_example(example), "m"), example);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST(TfExample, UnknownFieldsAndFeaturesWithoutKindAreSkipped) {
   EXPECT_EQ(decode_example("\x0A\x07\x0A\x05\x0A\x01k\x12\x00\x50\x01"s, "m"), Example{});
 }
