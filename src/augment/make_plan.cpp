@@ -1,5 +1,7 @@
 #include "augment/make_plan.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "augment/matrices.h"
@@ -71,13 +73,25 @@ Matrix4 draw_color(const Options& options, const PlanRequest& request) {
   const double hue = rng.truncated_normal(options.hue_max / 2);
   const double saturation = 1 + rng.uniform(-options.saturation_max, options.saturation_max);
   const double change = rng.truncated_normal(options.contrast_max / 2);
-  return to_float(
-      multiply(multiply(contrast(change, options.contrast_center), hue_saturation(hue, saturation)),
-               brightness(shift)));
+  const bool gray = rng.bernoulli(options.grayscale_probability);
+  return to_float(multiply(
+      multiply(contrast(change, options.contrast_center), hue_saturation(hue, gray ? 0 : saturation)),
+      brightness(shift)));
 }
 
 Rect whole(image::Size output) {
   return {0, 0, output.width, output.height};
+}
+
+// The four rectangles of a mosaic, left to right, top to bottom, around a point of the middle of the output.
+std::array<Rect, 4> draw_rects(image::Size output, base::Rng& rng) {
+  const auto inside = [&rng](int side) {
+    return static_cast<int>(
+        std::lround(static_cast<float>(side) * rng.uniform(kMosaicCenterLow, kMosaicCenterHigh)));
+  };
+  const int x = inside(output.width), y = inside(output.height);
+  return {Rect{0, 0, x, y}, Rect{x, 0, output.width, y}, Rect{0, y, x, output.height},
+          Rect{x, y, output.width, output.height}};
 }
 
 // One picture of a mosaic: covers `rect` and shows part of the sample there.
@@ -98,6 +112,39 @@ Tile mosaic_tile(const Options& options, const Rect& rect, std::int64_t sample, 
   return {sample, to_float(m), rect};
 }
 
+struct ScaleRange {
+  float low, high;
+};
+
+// A picture of any size anywhere in `rect`: one that is larger than the rectangle is cut by it, one that is
+// smaller leaves grey around it.
+Tile free_tile(const Options& options, const PlanRequest& request, const Rect& rect, std::int64_t sample,
+               ScaleRange scales, base::Rng& rng) {
+  const image::Size content = request.content_size ? request.content_size(sample) : options.output;
+  const double width = content.width, height = content.height;
+  const double scale = std::exp(rng.uniform(std::log(scales.low), std::log(scales.high)));
+  const double stretch = std::sqrt(exp_jitter(rng, options.aspect_jitter));
+  const bool horizontal = rng.bernoulli(options.hflip_probability);
+  const bool vertical = rng.bernoulli(options.vflip_probability);
+  const bool turned = rng.uniform() <= options.rotate_probability;
+  const double drawn_angle = rng.uniform(-options.rotate_max, options.rotate_max);
+  const double angle = turned ? drawn_angle : 0;
+  const double scale_x = scale * stretch, scale_y = scale / stretch;
+  // Where the picture's centre comes to lie along one axis: uniformly over all places at which the picture
+  // lies inside the rectangle, or covers it.
+  const auto center = [&rng](double low, double high, double size) {
+    const double room = (high - low) - size;
+    return low + std::min(room, 0.0) + std::abs(room) * rng.uniform() + size / 2;
+  };
+  const double x = center(rect.x1, rect.x2, width * scale_x);
+  const double y = center(rect.y1, rect.y2, height * scale_y);
+  Mat3 m = translation(width / 2, height / 2);
+  m = multiply(scaling((horizontal ? -1 : 1) / scale_x, (vertical ? -1 : 1) / scale_y), m);
+  m = multiply(rotation(angle, 0, 0), m);
+  m = multiply(translation(-x, -y), m);
+  return {sample, to_float(m), rect};
+}
+
 }  // namespace
 
 Plan plan_without_augmentation(const Options& options, std::int64_t sample) {
@@ -110,17 +157,16 @@ Plan mosaic_plan(const Options& options, const PlanRequest& request) {
   MASKFIT_CHECK(request.sample_count >= 1, "sample_count={}", request.sample_count);
   base::Rng rng = rng_for(request, base::Purpose::kMosaic);
   rng.uniform();  // make_plan's throw for "mosaic or not"
-  const int width = options.output.width, height = options.output.height;
-  const int x = static_cast<int>(
-      std::lround(static_cast<float>(width) * rng.uniform(kMosaicCenterLow, kMosaicCenterHigh)));
-  const int y = static_cast<int>(
-      std::lround(static_cast<float>(height) * rng.uniform(kMosaicCenterLow, kMosaicCenterHigh)));
-  const Rect rects[] = {{0, 0, x, y}, {x, 0, width, y}, {0, y, x, height}, {x, y, width, height}};
   Plan plan;
-  for (const Rect& rect : rects) {
+  for (const Rect& rect : draw_rects(options.output, rng)) {
     const std::int64_t other = rng.uniform_int(0, request.sample_count - 1);
     const std::int64_t sample = plan.tiles.empty() ? request.sample : other;
-    plan.tiles.push_back(mosaic_tile(options, rect, sample, rng));
+    if (options.free_placement) {
+      plan.tiles.push_back(free_tile(options, request, rect, sample,
+                                     {options.mosaic_scale_min, options.mosaic_scale_max}, rng));
+    } else {
+      plan.tiles.push_back(mosaic_tile(options, rect, sample, rng));
+    }
   }
   plan.color = draw_color(options, request);
   return plan;
@@ -133,7 +179,12 @@ Plan make_plan(const Options& options, const PlanRequest& request) {
   }
   base::Rng rng = rng_for(request, base::Purpose::kSpatialAugmentation);
   Plan plan = plan_without_augmentation(options, request.sample);
-  plan.tiles[0].source_from_output = to_float(draw_spatial(options, rng, scale_and_crop(options)));
+  if (options.free_placement) {
+    plan.tiles[0] = free_tile(options, request, whole(options.output), request.sample,
+                              {options.scale_min, options.scale_max}, rng);
+  } else {
+    plan.tiles[0].source_from_output = to_float(draw_spatial(options, rng, scale_and_crop(options)));
+  }
   plan.color = draw_color(options, request);
   return plan;
 }

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
 #include "augment/apply.h"
+#include "augment/matrices.h"
 #include "base/error.h"
 
 namespace maskfit::augment {
@@ -215,6 +217,82 @@ TEST(MosaicPlan, IsMadeAsOftenAsAskedAndNeverWithoutAList) {
     EXPECT_EQ(make_plan(everything(), alone).tiles.size(), 1u);
   }
   EXPECT_NEAR(mosaics, 500, 70);
+}
+
+Options free_placement() {
+  Options options = plain(64, 64);
+  options.free_placement = true;
+  options.scale_min = 0.5f;
+  options.scale_max = 2;
+  options.mosaic_scale_min = 0.25f;
+  options.mosaic_scale_max = 1.5f;
+  return options;
+}
+
+// Where a point of the picture comes to lie in the output.
+std::array<double, 2> output_from_source(const Tile& tile, double x, double y) {
+  const Mat3 m = inverse(to_double(tile.source_from_output));
+  return {x * m[0] + y * m[3] + m[6], x * m[1] + y * m[4] + m[7]};
+}
+
+TEST(FreePlacement, APictureLiesInsideTheOutputOrCoversItOnEachAxis) {
+  PlanRequest request = draw(0);
+  request.sample_count = 0;
+  request.content_size = [](std::int64_t) { return image::Size{48, 32}; };
+  std::set<bool> smaller;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    request.draw = i;
+    const Tile tile = make_plan(free_placement(), request).tiles.at(0);
+    const auto [left, top] = output_from_source(tile, 0, 0);
+    const auto [right, bottom] = output_from_source(tile, 48, 32);
+    EXPECT_GE((right - left) / 48, 0.499);
+    EXPECT_LE((right - left) / 48, 2.001);
+    EXPECT_NEAR((right - left) / 48, (bottom - top) / 32, 1e-4);
+    const bool inside = left > -1e-3 && right < 64.001, covers = left < 1e-3 && right > 63.999;
+    EXPECT_TRUE(inside || covers) << left << " " << right;
+    smaller.insert(inside);
+  }
+  EXPECT_EQ(smaller.size(), 2u) << "both happen";
+}
+
+TEST(FreePlacement, MirrorsAndTurnsAboutThePicturesOwnCentre) {
+  Options options = free_placement();
+  options.scale_min = options.scale_max = 1;
+  options.hflip_probability = 1;
+  options.rotate_max = 0.3f;
+  PlanRequest request = draw(4);
+  request.sample_count = 0;
+  request.content_size = [](std::int64_t) { return image::Size{64, 64}; };
+  const Tile tile = make_plan(options, request).tiles.at(0);
+  const auto [x, y] = output_from_source(tile, 32, 32);
+  EXPECT_NEAR(x, 32, 1e-3);
+  EXPECT_NEAR(y, 32, 1e-3);
+  EXPECT_GT(output_from_source(tile, 0, 32)[0], 60) << "the left edge went right";
+}
+
+TEST(FreePlacement, AMosaicDrawsEveryPicturesScaleAnew) {
+  Options options = free_placement();
+  options.mosaic_probability = 1;
+  const Plan plan = make_plan(options, draw(2));
+  ASSERT_EQ(plan.tiles.size(), 4u);
+  std::set<float> scales;
+  for (const Tile& tile : plan.tiles) {
+    scales.insert(tile.source_from_output[0]);
+    EXPECT_GE(tile.source_from_output[0], 1 / 1.5f - 1e-4f);
+    EXPECT_LE(tile.source_from_output[0], 4 + 1e-4f);
+  }
+  EXPECT_EQ(scales.size(), 4u);
+}
+
+TEST(MakePlan, GreyMeansEqualChannels) {
+  Options options = plain();
+  options.grayscale_probability = 1;
+  options.hue_max = 30;
+  const Matrix4 color = make_plan(options, draw(1)).color;
+  for (int row = 0; row < 3; ++row) {
+    EXPECT_NEAR(color[row * 4], color[row * 4 + 1], 1e-5);
+    EXPECT_NEAR(color[row * 4], color[row * 4 + 2], 1e-5);
+  }
 }
 
 }  // namespace

@@ -37,6 +37,14 @@ void read_spatial(const spec::AugmentationConfig::SpatialAugmentation& from, Opt
   options.rotate_probability = from.rotate_probability() == 0 ? 1 : from.rotate_probability();
   options.scale_jitter = from.scale_jitter();
   options.aspect_jitter = from.aspect_jitter();
+  options.free_placement = from.has_placement();
+  if (!options.free_placement) return;
+  const auto& placement = from.placement();
+  const auto read = [](bool has, float value) { return has ? value : 1.0f; };
+  options.scale_min = read(placement.has_scale_min(), placement.scale_min());
+  options.scale_max = read(placement.has_scale_max(), placement.scale_max());
+  options.mosaic_scale_min = read(placement.has_mosaic_scale_min(), placement.mosaic_scale_min());
+  options.mosaic_scale_max = read(placement.has_mosaic_scale_max(), placement.mosaic_scale_max());
 }
 
 void read_color(const spec::AugmentationConfig::ColorAugmentation& from, Options& options) {
@@ -45,6 +53,7 @@ void read_color(const spec::AugmentationConfig::ColorAugmentation& from, Options
   options.saturation_max = from.saturation_shift_max();
   options.contrast_max = from.contrast_scale_max();
   options.contrast_center = from.contrast_center();
+  options.grayscale_probability = from.grayscale_probability();
 }
 
 // The quirks of the reference, all in one place.

@@ -49,8 +49,14 @@ struct Options {
   float hue_max = 0;                            // degrees
   float saturation_max = 0;                     // factor 1 +- this
   float contrast_max = 0, contrast_center = 0;  // factor 1 +- this about the grey level
+  float grayscale_probability = 0;
 
   float mosaic_probability = 0;
+
+  // Free placement (placement.h) instead of the steps zoom and translation, for single pictures and mosaics.
+  bool free_placement = false;
+  float scale_min = 1, scale_max = 1;                // of a single picture, canvas pixels -> output pixels
+  float mosaic_scale_min = 1, mosaic_scale_max = 1;  // of each picture of a mosaic
 
   LabelOptions labels;
 };

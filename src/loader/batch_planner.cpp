@@ -48,6 +48,7 @@ BatchPlan BatchPlanner::plan(std::int64_t epoch, std::int64_t step) const {
   const bool mosaics = epoch < options_.epochs - options_.mosaic_off_last_epochs;
   const augment::Options& augmentation = mosaics ? options_.augmentation : whole_pictures_;
   const std::shared_ptr<const Order> order = order_of(epoch);
+  const auto content_size = [this](std::int64_t picture) { return pictures_.content_size(picture); };
   BatchPlan batch;
   batch.epoch = epoch;
   batch.step = step;
@@ -59,7 +60,8 @@ BatchPlan BatchPlanner::plan(std::int64_t epoch, std::int64_t step) const {
                                                             .seed = options_.seed,
                                                             .epoch = static_cast<std::uint64_t>(epoch),
                                                             .draw = static_cast<std::uint64_t>(place),
-                                                            .sample_count = pictures_.size()}));
+                                                            .sample_count = pictures_.size(),
+                                                            .content_size = content_size}));
     batch.samples.push_back(picture);
     batch.truths_in_network.push_back(planned_truths(batch.plans.back(), pictures_, augmentation));
     batch.source_weights.push_back(order_.source_weight(picture));

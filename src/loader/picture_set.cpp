@@ -154,6 +154,11 @@ std::shared_ptr<const image::Image> PictureSet::decode(const Entry& entry) const
   return std::make_shared<const image::Image>(options_.channels == 1 ? luma(canvas) : std::move(canvas));
 }
 
+image::Size PictureSet::content_size(std::int64_t picture) const {
+  const image::Size scaled = entries_[picture].placement.scaled;
+  return {std::min(scaled.width, options_.canvas.width), std::min(scaled.height, options_.canvas.height)};
+}
+
 std::shared_ptr<const image::Image> PictureSet::canvas(std::int64_t picture) const {
   const Entry& entry = entries_[picture];
   return entry.canvas ? entry.canvas : decode(entry);

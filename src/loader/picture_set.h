@@ -67,6 +67,8 @@ class PictureSet {
   const std::string& id(std::int64_t picture) const { return entries_[picture].id; }
   const std::filesystem::path& path(std::int64_t picture) const { return entries_[picture].path; }
   const image::Placement& placement(std::int64_t picture) const { return entries_[picture].placement; }
+  // The part of the canvas that the picture covers, from the top left corner.
+  image::Size content_size(std::int64_t picture) const;
   // Labels on the canvas, before augmentation; neither clipped nor merged. Labels of other classes are left
   // out unless they are marked `ignore` (class_index -1 then); so are boxes under one pixel of the canvas in
   // width or height.

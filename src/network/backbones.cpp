@@ -152,4 +152,16 @@ void set_coverage_prior(Network& network, float probability) {
   std::fill(bias.values.begin(), bias.values.end(), std::log(probability / (1 - probability)));
 }
 
+void set_box_prior(Network& network, float distance) {
+  MASKFIT_CHECK(distance > 0, "distance={}", distance);
+  Array& bias = network.weights.at("output_bbox/bias");
+  std::fill(bias.values.begin(), bias.values.end(), distance);
+}
+
+void shrink_head_kernels(Network& network, float factor) {
+  for (const char* name : {"output_bbox/kernel", "output_cov/kernel"}) {
+    for (float& value : network.weights.at(name).values) value *= factor;
+  }
+}
+
 }  // namespace maskfit::network

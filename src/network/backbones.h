@@ -43,4 +43,11 @@ void initialise(Network& network, std::uint64_t seed);
 // 0 < probability < 1.
 void set_coverage_prior(Network& network, float probability);
 
+// What an untrained network answers in every cell: a box that reaches `distance` units of the box scale to
+// each side. Set after initialise().
+void set_box_prior(Network& network, float distance);
+
+// Smaller random kernels of the two heads, so that the priors are what an untrained network really says.
+void shrink_head_kernels(Network& network, float factor);
+
 }  // namespace maskfit::network

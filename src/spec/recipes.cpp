@@ -98,10 +98,53 @@ bbox_rasterizer_config {
 // Laid over the above.
 constexpr std::string_view kScratch = R"(
 augmentation_config {
-  spatial_augmentation { zoom_min: 0.5 zoom_max: 1.4 }
+  preprocessing { canvas: LETTERBOX min_bbox_width: 4 min_bbox_height: 4 }
+  spatial_augmentation {
+    hflip_probability: 0.5
+    translate_max_x: 0
+    translate_max_y: 0
+    rotate_rad_max: 0.1745
+    aspect_jitter: 0.2
+    placement { scale_min: 0.4 scale_max: 2 mosaic_scale_min: 0.25 mosaic_scale_max: 1.5 }
+  }
+  color_augmentation {
+    color_shift_stddev: 0.2
+    hue_rotation_max: 30
+    saturation_shift_max: 0.7
+    contrast_scale_max: 0.5
+    contrast_center: 0.5
+    grayscale_probability: 0.15
+  }
+  mosaic_probability: 1
+  mosaic_off_last_epochs: 4
+  min_visible_share: 0.3
+}
+postprocessing_config {
+  target_class_config {
+    key: "CLASS"
+    value {
+      clustering_config {
+        clustering_algorithm: NMS
+        coverage_threshold: 0.005
+        nms_iou_threshold: 0.6
+        nms_confidence_threshold: 0.005
+      }
+    }
+  }
+}
+model_config {
+  all_projections: true
+  coverage_prior: 0.01
+  box_prior: 35
+  head_init_scale: 0.15
+  bn_momentum: 0.97
 }
 evaluation_config {
   average_precision_mode: ALL_POINT
+  evaluation_box_config {
+    key: "CLASS"
+    value { minimum_height: 0 maximum_height: 9999 minimum_width: 0 maximum_width: 9999 }
+  }
 }
 cost_function_config {
   target_classes {
@@ -112,21 +155,18 @@ cost_function_config {
     objectives { name: "bbox" initial_weight: 1 weight_target: 1 }
   }
   enable_autoweighting: false
-  coverage_loss: QUALITY_FOCAL
-  focal_gamma: 2
-  box_loss { l1: 1 giou: 1 }
-  box_weighting: COVERAGE
-  normalization: POSITIVES
+  task_aligned {}
 }
 training_config {
   recipe: SCRATCH
+  batch_size_per_gpu: 16
   learning_rate {
-    warmup_cosine_schedule { max_learning_rate: 2e-3 min_learning_rate: 2e-5 warmup_epochs: 3 }
+    warmup_cosine_schedule { max_learning_rate: 1e-3 min_learning_rate: 1e-5 warmup_epochs: 3 }
   }
   regularizer { type: NO_REG weight: 0 }
-  optimizer { adamw { weight_decay: 0.05 } }
-  ema_decay: 0.998
-  gradient_clip_norm: 10
+  optimizer { adamw { weight_decay: 0.2 } }
+  ema_decay: 0.9998
+  gradient_clip_norm: 5
 }
 )";
 

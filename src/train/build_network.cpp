@@ -46,7 +46,14 @@ network::Network build_network(const spec::Experiment& experiment, PretrainedRep
   const spec::ModelConfig& config = experiment.model_config();
   network::Network built = network::make_detectnet(backbone_options(experiment));
   network::initialise(built, config.init_seed() != 0 ? config.init_seed() : experiment.random_seed());
+  if (config.has_head_init_scale()) network::shrink_head_kernels(built, config.head_init_scale());
   if (config.coverage_prior() > 0) network::set_coverage_prior(built, config.coverage_prior());
+  if (config.box_prior() > 0) {
+    network::set_box_prior(built, config.box_prior() / config.objective_set().bbox().scale());
+  }
+  if (config.has_bn_momentum()) {
+    for (network::Node& node : built.nodes) node.momentum = config.bn_momentum();
+  }
   if (config.pretrained_model_file().empty()) return built;
 
   const network::Model pretrained = network::read_model(config.pretrained_model_file());
