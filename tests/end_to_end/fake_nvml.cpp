@@ -30,7 +30,7 @@ extern "C" {
 
 int nvmlInit_v2() {
   const char* code = std::getenv("FAKE_NVML_INIT");
-  return code == nullptr ? 0 : std::atoi(code);
+  return code == nullptr ? 0 : static_cast<int>(std::strtol(code, nullptr, 10));
 }
 int nvmlShutdown() {
   return 0;
