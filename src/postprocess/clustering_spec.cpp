@@ -32,6 +32,7 @@ ClassClustering resolve(const spec::ClusteringConfig& config, const Options& opt
   clustering.cluster_threshold = config.dbscan_confidence_threshold();
   clustering.nms_iou = config.nms_iou_threshold();
   clustering.nms_threshold = config.nms_confidence_threshold();
+  clustering.vote_iou = config.nms_vote_iou();
   if (options.path == Path::kInference) {
     if (clustering.nms_iou == 0) clustering.nms_iou = 0.3f;
     if (clustering.nms_threshold == 0) clustering.nms_threshold = 0.1f;

@@ -170,6 +170,13 @@ TEST(ClusteringSpec, UnsetNmsValuesHaveDefaultsInInferenceOnly) {
   EXPECT_EQ(inference.cluster_threshold, 0) << "unset means 0 for DBSCAN";
 }
 
+TEST(ClusteringSpec, VotingIsOffUnlessAsked) {
+  spec::ClusteringConfig config = dbscan_config();
+  EXPECT_EQ(clustering_from_spec(both_classes(config), kNames, {})[0].vote_iou, 0);
+  config.set_nms_vote_iou(0.7f);
+  EXPECT_FLOAT_EQ(clustering_from_spec(both_classes(config), kNames, {})[0].vote_iou, 0.7f);
+}
+
 TEST(ClusteringSpec, FractionalMinSamplesActAsOne) {
   spec::ClusteringConfig config = dbscan_config();
   config.set_dbscan_min_samples(0.05f);

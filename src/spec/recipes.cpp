@@ -126,8 +126,9 @@ postprocessing_config {
       clustering_config {
         clustering_algorithm: NMS
         coverage_threshold: 0.005
-        nms_iou_threshold: 0.6
+        nms_iou_threshold: 0.7
         nms_confidence_threshold: 0.005
+        nms_vote_iou: 0.7
       }
     }
   }
