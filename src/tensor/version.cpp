@@ -12,6 +12,7 @@
 #if TORCH_VERSION_MAJOR >= 2
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/_foreach_lerp.h>
+#include <ATen/ops/_foreach_sign.h>
 #endif
 
 #include "base/error.h"
@@ -72,6 +73,17 @@ bool scale_all_and_check_finite(const std::vector<at::Tensor>& tensors, double f
     tensor.mul_(factor);
   }
   return finite;
+}
+
+std::vector<at::Tensor> signs_of(const std::vector<at::Tensor>& tensors) {
+  const at::NoGradGuard no_grad;
+#if TORCH_VERSION_MAJOR >= 2
+  return tensors.empty() ? std::vector<at::Tensor>() : at::_foreach_sign(tensors);
+#else
+  std::vector<at::Tensor> signs;
+  for (const at::Tensor& tensor : tensors) signs.push_back(tensor.sign());
+  return signs;
+#endif
 }
 
 at::Tensor norm_of_all(const std::vector<at::Tensor>& tensors) {

@@ -21,6 +21,9 @@ void scale_all(const std::vector<at::Tensor>& tensors, const at::Tensor& factor)
 // tensors[i] <- tensors[i] * factor. False when any value is infinite or NaN; waits for the device.
 bool scale_all_and_check_finite(const std::vector<at::Tensor>& tensors, double factor);
 
+// -1, 0 or 1 for every value.
+std::vector<at::Tensor> signs_of(const std::vector<at::Tensor>& tensors);
+
 // The Euclidean norm over all values of all tensors, a scalar tensor. REQUIRES at least one tensor.
 at::Tensor norm_of_all(const std::vector<at::Tensor>& tensors);
 

@@ -22,9 +22,10 @@ namespace {
 // Headers outside tensor/ that hold tensors, shared by the files of their folder only. Lengthen this list on
 // purpose.
 const std::set<std::string> kInternalTorchHeaders = {
+    "loss/loss_tensors.h",
+    "loss/task_aligned_costs.h",
     "model/arrays.h",
     "model/detector_impl.h",
-    "loss/task_aligned_costs.h",
     "model/outputs.h",
 };
 
