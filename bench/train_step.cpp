@@ -1,0 +1,161 @@
+// One training step of the reference's recipe on synthetic input: forward, losses, backward, regulariser,
+// Adam. The yardstick is bench/pytorch_step.py with the same options; bench/train_step.sh runs both, in
+// turns.
+//
+//   train_step [--backbone resnet18] [--size 960x544] [--batch 24] [--precision fp32|bf16|fp16] [--device
+//   cpu|cuda]
+//              [--threads N] [--steps N] [--blocks N]
+//
+// Prints one JSON line: the median images per second over the timed blocks of steps.
+
+#include <ATen/ATen.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "loss/detection_loss.h"
+#include "loss/loss_tensors.h"
+#include "loss/regulariser.h"
+#include "model/detector.h"
+#include "model/outputs.h"
+#include "network/backbones.h"
+#include "spec/defaults.h"
+#include "spec/recipes.h"
+#include "tensor/array.h"
+#include "tensor/device.h"
+#include "tensor/library.h"
+#include "train/optimizer.h"
+
+namespace {
+
+using namespace maskfit;
+
+struct Options {
+  std::string backbone = "resnet18", size = "960x544", precision = "fp32", device = "cpu";
+  int batch = 24, threads = 0, steps = 10, blocks = 5, classes = 2;
+};
+
+struct Bench {
+  explicit Bench(const Options& options);
+  void step();
+
+  spec::Experiment experiment;
+  model::Detector detector;
+  loss::DetectionLoss losses;
+  loss::Regulariser regulariser;
+  train::Optimizer optimizer;
+  at::Tensor images;
+  loss::Targets targets;
+};
+
+network::Shape input_of(const std::string& size) {
+  int width = 0, height = 0;
+  if (std::sscanf(size.c_str(), "%dx%d", &width, &height) != 2)
+    throw std::runtime_error("--size WIDTHxHEIGHT");
+  return {3, height, width};
+}
+
+spec::Experiment reference_recipe() {
+  auto experiment = spec::recipe_experiment(spec::TrainingConfig::TLT, {"mask", "no-mask"});
+  spec::apply_defaults(&experiment);
+  return experiment;
+}
+
+network::Network make_network(const Options& options) {
+  network::Network network = network::make_detectnet({.backbone = options.backbone,
+                                                      .input = input_of(options.size),
+                                                      .classes = options.classes,
+                                                      .all_projections = true,
+                                                      .neck = {}});
+  network::initialise(network, 1);
+  return network;
+}
+
+loss::LossOptions loss_options(const spec::Experiment& experiment, const Options& options) {
+  const network::Shape input = input_of(options.size);
+  return {.cost = experiment.cost_function_config(),
+          .geometry = {input.width, input.height, input.width / 16, input.height / 16},
+          .coding = {},
+          .device = options.device};
+}
+
+Bench::Bench(const Options& options)
+    : experiment(reference_recipe()),
+      detector(make_network(options), options.device, model::precision_from_name(options.precision)),
+      losses(loss_options(experiment, options)),
+      regulariser(experiment.training_config().regularizer()),
+      optimizer(experiment.training_config().optimizer(), detector.parameter_names(), detector.parameters()) {
+  const network::Shape input = input_of(options.size);
+  images = at::rand({options.batch, 3, input.height, input.width},
+                    at::TensorOptions().device(tensor::device_from_name(options.device)));
+  const std::size_t planes = static_cast<std::size_t>(options.batch) * options.classes;
+  const std::size_t cells = static_cast<std::size_t>(input.height / 16) * (input.width / 16);
+  std::vector<float> coverage(planes * cells), box(planes * cells * 4);
+  for (std::size_t i = 0; i < coverage.size(); ++i) coverage[i] = i % 33 == 0 ? 1.0f : 0.0f;
+  for (std::size_t i = 0; i < box.size(); ++i) box[i] = static_cast<float>(i % 17) / 8 - 1;
+  loss::HostTargets host;
+  host.count = options.batch;
+  host.coverage = coverage;
+  host.coverage_norm = coverage;
+  host.box = box;
+  targets = losses.upload(host);
+}
+
+void Bench::step() {
+  const model::Outputs outputs = detector.forward(images, /*training=*/true);
+  const loss::Loss loss = losses.compute(outputs.bbox, outputs.cov_logits, outputs.cov, targets);
+  const std::vector<at::Tensor> gradients = detector.backward(loss.task);
+  regulariser.add_gradients(detector.parameter_names(), detector.parameters(), gradients);
+  losses.add_costs(loss);
+  optimizer.step(gradients, 1e-4);
+}
+
+double images_per_second(Bench& bench, const Options& options) {
+  tensor::synchronise(bench.images.device());
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < options.steps; ++i) bench.step();
+  tensor::synchronise(bench.images.device());
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  return options.steps * options.batch / seconds.count();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("One training step on synthetic input");
+  app.add_option("--backbone", options.backbone);
+  app.add_option("--size", options.size);
+  app.add_option("--batch", options.batch);
+  app.add_option("--precision", options.precision);
+  app.add_option("--device", options.device);
+  app.add_option("--threads", options.threads);
+  app.add_option("--steps", options.steps);
+  app.add_option("--blocks", options.blocks);
+  CLI11_PARSE(app, argc, argv);
+  if (options.threads > 0) tensor::use_threads(options.threads);
+
+  Bench bench(options);
+  for (int i = 0; i < (options.device == "cpu" ? 1 : 5); ++i) bench.step();
+  std::vector<double> rates;
+  for (int i = 0; i < options.blocks; ++i) rates.push_back(images_per_second(bench, options));
+  std::sort(rates.begin(), rates.end());
+  const auto facts = tensor::library_facts();
+  std::printf("%s\n", nlohmann::json{{"what", "maskfit"},
+                                     {"version", facts.version},
+                                     {"device", options.device},
+                                     {"threads", facts.threads},
+                                     {"backbone", options.backbone},
+                                     {"size", options.size},
+                                     {"batch", options.batch},
+                                     {"precision", options.precision},
+                                     {"images_per_second", rates[rates.size() / 2]},
+                                     {"min", rates.front()},
+                                     {"max", rates.back()}}
+                          .dump()
+                          .c_str());
+}
