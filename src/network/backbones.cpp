@@ -111,7 +111,7 @@ Network make_detectnet(const BackboneOptions& options) {
 
   GraphBuilder graph(options.input);
   const ResnetBlocks blocks =
-      append_resnet(graph, {backbone.layers, options.all_projections, options.use_batch_norm});
+      append_resnet(graph, {backbone.layers, options.all_projections, options.use_batch_norm, options.width});
   const std::string features =
       neck ? neck->append(graph, blocks, options.use_batch_norm) : blocks.last.back();
   const std::string bbox = graph.conv("output_bbox", features, {.out_channels = 4 * options.classes});
@@ -119,6 +119,7 @@ Network make_detectnet(const BackboneOptions& options) {
   const std::string probability = graph.sigmoid("output_cov/Sigmoid", cov);
 
   std::string name = fmt::format("{}_nopool{}", backbone.name, options.use_batch_norm ? "_bn" : "");
+  if (options.width != 1) name += fmt::format("_w{}", options.width);
   if (neck) name += fmt::format("_{}", neck->name);
   return graph.finish(name + "_detectnet_v2", {bbox, probability});
 }

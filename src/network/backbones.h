@@ -17,6 +17,7 @@ struct BackboneOptions {
   bool all_projections = false;
   bool use_batch_norm = true;
   bool use_pooling = false;
+  float width = 1;   // factor on the backbone's channel counts, which stay multiples of 8
   std::string neck;  // "" (the reference: heads on the backbone, stride 16) or a name of neck_names()
 };
 

@@ -112,6 +112,18 @@ TEST(BackbonesTest, ProjectionsOnFirstUnitsOnlyUnlessAllAreAsked) {
   EXPECT_TRUE(all.contains("block_3f_conv_shortcut"));
 }
 
+TEST(BackbonesTest, WidthScalesTheChannelsAndNothingElse) {
+  BackboneOptions wanted{.backbone = "resnet10", .input = {3, 64, 64}, .classes = 2};
+  const auto full = infer_shapes(make_detectnet(wanted));
+  wanted.width = 0.25f;
+  const Network narrow = make_detectnet(wanted);
+  const auto shapes = infer_shapes(narrow);
+  EXPECT_EQ(shapes.at("activation_1").channels, 16);
+  EXPECT_EQ(shapes.at("block_4a_relu").channels, 128);
+  EXPECT_EQ(shapes.at("output_bbox"), full.at("output_bbox"));
+  EXPECT_EQ(narrow.name, "resnet10_nopool_bn_w0.25_detectnet_v2");
+}
+
 TEST(BackbonesTest, BottleneckStridesOnItsFirstConvolution) {
   const Network network = make_detectnet(options("resnet50"));
   EXPECT_EQ(network.node("block_2a_conv_1").stride, 2);

@@ -1,6 +1,8 @@
 #include "network/resnet.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/error.h"
 
@@ -25,6 +27,10 @@ Layout layout_of(int layers) {
     default:
       MASKFIT_CHECK(false, "no ResNet layout for {} layers", layers);
   }
+}
+
+int scaled_channels(int channels, float width) {
+  return std::max(8, static_cast<int>(std::lround(static_cast<float>(channels) * width / 8)) * 8);
 }
 
 // Appends units; holds what all of them share.
@@ -74,7 +80,8 @@ ResnetBlocks append_resnet(GraphBuilder& graph, const ResnetOptions& options) {
   const Layout layout = layout_of(options.layers);
   UnitBuilder units(graph, options, layout.bottleneck);
   std::string x =
-      units.conv_bn("conv1", "bn_conv1", graph.input(), {.out_channels = 64, .kernel = 7, .stride = 2});
+      units.conv_bn("conv1", "bn_conv1", graph.input(),
+                    {.out_channels = scaled_channels(64, options.width), .kernel = 7, .stride = 2});
   x = graph.relu("activation_1", x);
 
   constexpr std::array<int, 4> kFilters = {64, 128, 256, 512};
@@ -83,7 +90,8 @@ ResnetBlocks append_resnet(GraphBuilder& graph, const ResnetOptions& options) {
   for (std::size_t block = 0; block < 4; ++block) {
     for (int unit = 0; unit < layout.units[block]; ++unit) {
       const std::string prefix = fmt::format("block_{}{}", block + 1, static_cast<char>('a' + unit));
-      x = units.append(prefix, x, kFilters[block], unit == 0 ? kStrides[block] : 1, unit == 0);
+      x = units.append(prefix, x, scaled_channels(kFilters[block], options.width),
+                       unit == 0 ? kStrides[block] : 1, unit == 0);
     }
     blocks.last.push_back(x);
   }

@@ -13,6 +13,7 @@ struct ResnetOptions {
   int layers = 18;               // 10, 18, 34 or 50
   bool all_projections = false;  // a 1x1 convolution on every shortcut instead of on each block's first only
   bool use_batch_norm = true;
+  float width = 1;  // factor on all channel counts, which become multiples of 8
 };
 
 // The last node of each block, blocks[0] for block 1. Strides over the input: 4, 8, 16, 16.

@@ -20,6 +20,7 @@ network::BackboneOptions backbone_options(const spec::Experiment& experiment) {
       .all_projections = model.all_projections(),
       .use_batch_norm = model.use_batch_norm(),
       .use_pooling = model.use_pooling(),
+      .width = model.has_width_multiplier() ? model.width_multiplier() : 1,
       .neck = model.neck()};
 }
 

@@ -110,7 +110,7 @@ struct Optimizer::Impl {
   }
 
   // LibTorch's kernel computes PyTorch's form. TensorFlow's is the same with epsilon / sqrt(1 - b2^t).
-  void step_on_gpu(const std::vector<at::Tensor>& gradients, double rate) {
+  void step_on_gpu(const std::vector<at::Tensor>& gradients, double rate, const at::Tensor* skip) {
     if (!device_steps.defined()) {
       device_steps = at::full({}, static_cast<double>(steps - 1), parameters[0].options());
     }
@@ -120,13 +120,18 @@ struct Optimizer::Impl {
       for (const at::Tensor& parameter : parameters) {
         if (decays(parameter)) decaying.push_back(parameter);
       }
-      if (!decaying.empty()) at::_foreach_mul_(decaying, 1 - rate * settings.decay);
+      if (skip) {
+        tensor::scale_all(decaying, skip->mul(-1).add_(1).mul_(-rate * settings.decay).add_(1));
+      } else if (!decaying.empty()) {
+        at::_foreach_mul_(decaying, 1 - rate * settings.decay);
+      }
     }
     const double root2 = std::sqrt(1 - std::pow(settings.beta2, static_cast<double>(steps)));
     const double epsilon = settings.tensorflow_form ? settings.epsilon / root2 : settings.epsilon;
     const std::vector<at::Tensor> counts(parameters.size(), device_steps);
     at::_fused_adam_(parameters, gradients, first, second, {}, counts, rate, settings.beta1, settings.beta2,
-                     /*weight_decay=*/0, epsilon, /*amsgrad=*/false, /*maximize=*/false);
+                     /*weight_decay=*/0, epsilon, /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/{},
+                     /*found_inf=*/skip ? c10::optional<at::Tensor>(*skip) : c10::nullopt);
   }
 
   const Settings settings;
@@ -144,14 +149,14 @@ Optimizer::~Optimizer() = default;
 Optimizer::Optimizer(Optimizer&&) noexcept = default;
 Optimizer& Optimizer::operator=(Optimizer&&) noexcept = default;
 
-void Optimizer::step(const std::vector<at::Tensor>& gradients, double learning_rate) {
+void Optimizer::step(const std::vector<at::Tensor>& gradients, double learning_rate, const at::Tensor* skip) {
   const at::NoGradGuard no_grad;
   const std::vector<at::Tensor> aligned = impl_->aligned(gradients);
-  ++impl_->steps;
-  if (impl_->parameters[0].is_cpu()) {
+  ++impl_->steps;  // skipped steps count too: a GPU's host does not know about them in time
+  if (!impl_->parameters[0].is_cpu()) {
+    impl_->step_on_gpu(aligned, learning_rate, skip);
+  } else if (!skip || tensor::to_number(*skip) == 0) {
     impl_->step_on_cpu(aligned, learning_rate);
-  } else {
-    impl_->step_on_gpu(aligned, learning_rate);
   }
 }
 

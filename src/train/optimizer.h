@@ -31,8 +31,10 @@ class Optimizer {
   Optimizer(Optimizer&&) noexcept;
   Optimizer& operator=(Optimizer&&) noexcept;
 
-  // gradients: one a parameter, of its shape; float32.
-  void step(const std::vector<at::Tensor>& gradients, double learning_rate);
+  // gradients: one a parameter, of its shape; float32. skip, when given: a float scalar on the parameters'
+  // device; where it is not 0, parameters and moments stay as they are. A GPU reads it itself, the host does
+  // not wait.
+  void step(const std::vector<at::Tensor>& gradients, double learning_rate, const at::Tensor* skip = nullptr);
   std::int64_t steps() const;
 
   // For checkpoints: "adam/first_moment/<name>" and "adam/second_moment/<name>"; the step count is the

@@ -9,20 +9,21 @@
 
 namespace maskfit::train {
 
-at::Tensor plain_pixels(const loader::PictureSet& pictures, std::int64_t first, std::int64_t count,
-                        const std::string& device) {
+at::Tensor canvas_bytes(const loader::PictureSet& pictures, std::int64_t first, std::int64_t count) {
   const auto [width, height] = pictures.canvas_size();
-  // Bytes travel to the device, a quarter of the floats; they become numbers there.
   at::Tensor bytes = at::empty({count, height, width, pictures.channels()}, at::kByte);
   const std::size_t size = static_cast<std::size_t>(pictures.channels()) * width * height;
   base::parallel_for(count, [&](std::int64_t i) {
     std::memcpy(bytes.data_ptr<std::uint8_t>() + i * size, pictures.canvas(first + i)->pixels.data(), size);
   });
-  return bytes.to(tensor::device_from_name(device))
-      .permute({0, 3, 1, 2})
-      .to(at::kFloat)
-      .div_(255.0)
-      .contiguous();
+  return bytes;
+}
+
+at::Tensor plain_pixels(const loader::PictureSet& pictures, std::int64_t first, std::int64_t count,
+                        const std::string& device) {
+  // Bytes travel to the device, a quarter of the floats; they become numbers there.
+  const at::Tensor bytes = canvas_bytes(pictures, first, count).to(tensor::device_from_name(device));
+  return bytes.permute({0, 3, 1, 2}).to(at::kFloat).div_(255.0).contiguous();
 }
 
 at::Tensor to_tensor(const loader::PixelBatch& pixels, const std::string& device) {

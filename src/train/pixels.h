@@ -11,6 +11,9 @@
 
 namespace maskfit::train {
 
+// Canvases [first, first + count) as bytes on the CPU: [count][H][W][channels].
+at::Tensor canvas_bytes(const loader::PictureSet& pictures, std::int64_t first, std::int64_t count);
+
 // Pictures [first, first + count) without augmentation: [count][channels][H][W] float32, 0..1, on `device`.
 at::Tensor plain_pixels(const loader::PictureSet& pictures, std::int64_t first, std::int64_t count,
                         const std::string& device);

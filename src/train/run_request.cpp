@@ -95,7 +95,6 @@ void apply_options(const RunRequest& request, Draft& draft) {
   if (request.precision) set_precision(*request.precision, draft);
   if (request.epochs) training->set_num_epochs(whole_number(*request.epochs, "--epochs", 1));
   if (request.batch) training->set_batch_size_per_gpu(whole_number(*request.batch, "--batch", 1));
-  if (request.threads) training->set_threads(whole_number(*request.threads, "--threads", 0));
   if (request.seed) draft.experiment.set_random_seed(whole_number(*request.seed, "--seed", 0));
   for (const std::string& assignment : request.assignments) {
     for (base::Finding& finding : spec::set_field(&draft.experiment, assignment, &draft.source)) {

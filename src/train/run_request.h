@@ -20,7 +20,7 @@ struct RunRequest {
   std::optional<std::string> backbone;   // "resnet18"
   std::optional<std::string> size;       // "960x544"
   std::optional<std::string> precision;  // "fp32", "bf16", "fp16"
-  std::optional<std::int64_t> epochs, batch, threads, seed;
+  std::optional<std::int64_t> epochs, batch, seed;
   std::vector<std::string> assignments;  // "training_config.num_epochs=5", applied last
 };
 

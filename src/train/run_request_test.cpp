@@ -39,7 +39,6 @@ TEST(RunRequest, OptionsLandInTheSpec) {
   request.precision = "bf16";
   request.epochs = 7;
   request.batch = 3;
-  request.threads = 2;
   request.seed = 99;
   const spec::Experiment experiment = effective_experiment(request, kClasses, true);
   EXPECT_EQ(experiment.model_config().arch(), "resnet");
@@ -49,7 +48,6 @@ TEST(RunRequest, OptionsLandInTheSpec) {
   EXPECT_EQ(experiment.training_config().precision(), spec::TrainingConfig::BF16);
   EXPECT_EQ(experiment.training_config().num_epochs(), 7u);
   EXPECT_EQ(experiment.training_config().batch_size_per_gpu(), 3u);
-  EXPECT_EQ(experiment.training_config().threads(), 2u);
   EXPECT_EQ(experiment.random_seed(), 99u);
   EXPECT_EQ(experiment.training_config().recipe(), spec::TrainingConfig::TLT);
 }

@@ -25,6 +25,10 @@ TargetBatch make_targets(const std::vector<boxes::Truths>& truths_in_network,
   batch.count = static_cast<int>(truths_in_network.size());
   batch.classes = options.classes;
   batch.geometry = options.geometry;
+  if (options.task_aligned) {
+    batch.truths = loss::pad_truths(truths_in_network);
+    return batch;
+  }
   // Most batches have neither ignored boxes nor weights; then there are no masks to carry about.
   const bool masked =
       std::any_of(truths_in_network.begin(), truths_in_network.end(), has_ignored) ||
@@ -44,6 +48,16 @@ TargetBatch make_targets(const std::vector<boxes::Truths>& truths_in_network,
     append(batch.box_mask, masks.box);
   }
   return batch;
+}
+
+loss::HostTargets host_targets(const TargetBatch& batch) {
+  return {.count = batch.count,
+          .coverage = batch.coverage,
+          .coverage_norm = batch.coverage_norm,
+          .box = batch.box,
+          .coverage_mask = batch.coverage_mask,
+          .box_mask = batch.box_mask,
+          .truths = &batch.truths};
 }
 
 }  // namespace maskfit::train

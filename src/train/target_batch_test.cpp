@@ -52,6 +52,16 @@ TEST(TargetBatch, SourceWeightScalesItsPicture) {
   EXPECT_EQ(batch.box_mask[24], 1);
 }
 
+TEST(TargetBatch, TaskAlignedTargetsAreTheTruthsThemselves) {
+  TargetOptions o = options();
+  o.task_aligned = true;
+  const TargetBatch batch = make_targets({{kMask, kIgnored}, {}}, {1, 1}, o);
+  EXPECT_TRUE(batch.coverage.empty());
+  EXPECT_EQ(batch.truths.pictures, 2);
+  EXPECT_EQ(batch.truths.slots, 2);
+  EXPECT_EQ(batch.truths.kinds, (std::vector<float>{1, -1, 0, 0}));
+}
+
 TEST(TargetBatch, OneWeightAPicture) {
   EXPECT_THROW(make_targets({{kMask}}, {}, options()), base::CheckFailed);
 }

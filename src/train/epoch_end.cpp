@@ -1,0 +1,140 @@
+#include "train/epoch_end.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <limits>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "loss/loss_tensors.h"
+#include "model/outputs.h"
+#include "network/model_file.h"
+#include "report/report.h"
+#include "spec/print.h"
+#include "tensor/array.h"
+#include "train/finished_model.h"
+#include "train/run_report.h"
+
+namespace maskfit::train {
+namespace {
+
+constexpr std::int64_t kDefaultCheckpointInterval = 10;  // epochs, the reference's
+// Where epochs are long, nobody should lose more than this.
+constexpr std::chrono::minutes kLongestUnsaved{5};
+constexpr int kWorstPictures = 20, kExamplePictures = 16;  // in the report
+
+}  // namespace
+
+EpochEnd::EpochEnd(Session& session, const runs::CheckpointStore& store, RunLog& log, Observer& observer)
+    : s_(session),
+      store_(store),
+      log_(log),
+      observer_(observer),
+      last_save_(std::chrono::steady_clock::now()) {}
+
+void EpochEnd::run(StepReports& reports) {
+  reports.end_epoch();
+  s_.loss->update_weights(s_.loss->take_cost_sums());
+  s_.monitor.begin_epoch();
+  const std::int64_t epoch = s_.step / s_.steps_per_epoch();
+  const spec::Experiment& experiment = s_.run.experiment;
+  if (s_.val_pictures && validation_is_due(epoch, s_.epochs(), experiment.evaluation_config())) validate();
+
+  const std::int64_t wanted = experiment.training_config().checkpoint_interval();
+  const std::int64_t interval = wanted > 0 ? wanted : kDefaultCheckpointInterval;
+  const bool long_ago = std::chrono::steady_clock::now() - last_save_ > kLongestUnsaved;
+  if (epoch % interval == 0 || epoch == s_.epochs() || long_ago) save_checkpoint();
+  reports.restart_clock();
+}
+
+double EpochEnd::validation_cost(const model::Outputs& outputs, std::int64_t first,
+                                 std::int64_t count) const {
+  const at::NoGradGuard no_grad;
+  std::vector<boxes::Truths> truths;
+  for (std::int64_t i = 0; i < count; ++i) truths.push_back(s_.val_pictures->truths_in_network(first + i));
+  const std::vector<float> weights(static_cast<std::size_t>(count), 1.0f);
+  const TargetBatch batch = make_targets(truths, weights, s_.target_options);
+  const loss::Targets targets = s_.loss->upload(host_targets(batch));
+  return tensor::to_number(s_.loss->compute(outputs.bbox, outputs.cov_logits, outputs.cov, targets).task);
+}
+
+void EpochEnd::validate() {
+  const std::int64_t epoch = s_.step / s_.steps_per_epoch();
+  {
+    const WeightAverage::InUse averaged(*s_.average);
+    last_validation_ = train::validate(
+        *s_.detector, *s_.val_pictures, s_.run.experiment,
+        {.reference_exact = s_.options.reference_exact,
+         .stop = {},  // a validation once begun is finished: what it says is part of the run's state
+         .unmapped_labels = unmapped_labels(s_.run.data.val, s_.run.classes),
+         .cost = [this](const model::Outputs& outputs, std::int64_t first,
+                        std::int64_t count) { return validation_cost(outputs, first, count); },
+         .progress = {}});
+  }
+  last_validated_step_ = s_.step;
+  const Validation& validation = *last_validation_;
+  s_.learning_rate->observe(epoch, validation.detected.cost, s_.step);
+  const bool best = validation.evaluation.map > s_.best.map;
+  if (best) {
+    s_.best = {validation.evaluation.map, epoch};
+    write_model(s_.run.folder.best_model(), &validation.evaluation);
+  }
+  observer_.on_validation({.at = s_.position(s_.step),
+                           .evaluation = &validation.evaluation,
+                           .validation_cost = validation.detected.cost,
+                           .seconds = validation.seconds,
+                           .best = best,
+                           .diagnosis = validation.diagnosis});
+}
+
+double EpochEnd::last_map() const {
+  return last_validation_ ? last_validation_->evaluation.map : std::numeric_limits<double>::quiet_NaN();
+}
+
+void EpochEnd::save_checkpoint() {
+  store_.save(s_.step, encode_checkpoint(s_.checkpoint()));
+  last_save_ = std::chrono::steady_clock::now();
+}
+
+void EpochEnd::write_model(const std::filesystem::path& path, const evaluate::Evaluation* evaluation) {
+  network::write_model(path, finished_model(s_.averaged_network(), s_.run.experiment,
+                                            {.data_digest = s_.run.data.digest,
+                                             .epoch = s_.step / s_.steps_per_epoch(),
+                                             .step = s_.step,
+                                             .evaluation = evaluation}));
+}
+
+void EpochEnd::write_report() {
+  const spec::Experiment& experiment = s_.run.experiment;
+  report::Report page;
+  page.title = s_.run.folder.path().filename().string();
+  page.subtitle =
+      fmt::format("{}, {}x{}, {} epochs", s_.detector->network().name, s_.train_pictures->canvas_size().width,
+                  s_.train_pictures->canvas_size().height, s_.step / s_.steps_per_epoch());
+  page.spec_text = spec::to_text(experiment);
+  page.facts = {{"Data",
+                 {{"Training pictures", std::to_string(s_.train_pictures->size())},
+                  {"Validation pictures", std::to_string(s_.val_pictures ? s_.val_pictures->size() : 0)},
+                  {"Digest", s_.run.data.digest.substr(0, 16)}}},
+                {"Run",
+                 {{"Steps", std::to_string(s_.step)},
+                  {"Device", s_.options.device},
+                  {"Best mAP", fmt::format("{:.4f} after epoch {}", s_.best.map, s_.best.epoch)}}}};
+  add_curves(log_.metrics().read(), s_.class_names, s_.steps_per_epoch(), &page);
+  if (last_validation_) {
+    page.notes = last_validation_->diagnosis;
+    add_evaluation(last_validation_->evaluation, last_validation_->detected.pictures, *s_.val_pictures,
+                   kWorstPictures, kExamplePictures, &page);
+  }
+  report::write(s_.run.folder.report(), page);
+}
+
+void EpochEnd::finish() {
+  // A run that was resumed after its last epoch, or ended by its schedule, has not been validated in this
+  // session.
+  if (s_.val_pictures && last_validated_step_ != s_.step && s_.step > 0) validate();
+  write_model(s_.run.folder.model(), last_validation_ ? &last_validation_->evaluation : nullptr);
+  write_report();
+}
+
+}  // namespace maskfit::train

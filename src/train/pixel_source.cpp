@@ -1,0 +1,149 @@
+#include "train/pixel_source.h"
+
+#include <ATen/ATen.h>
+
+#include "augment/warp_cuda.h"
+#include "base/error.h"
+#include "tensor/device.h"
+#include "train/pixels.h"
+#ifdef MASKFIT_WITH_CUDA
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#include <cuda_runtime_api.h>
+#endif
+
+namespace maskfit::train {
+namespace {
+
+class HostPixels : public PixelSource {
+ public:
+  explicit HostPixels(std::string device) : device_(std::move(device)) {}
+  bool needs_host_pixels() const override { return true; }
+  at::Tensor make(const loader::BatchPlan&, const loader::PixelBatch& pixels) override {
+    return to_tensor(pixels, device_);
+  }
+
+ private:
+  std::string device_;
+};
+
+#ifdef MASKFIT_WITH_CUDA
+
+constexpr double kShareOfFreeMemory = 0.5;     // the rest is for the network
+constexpr std::int64_t kUploadedAtATime = 64;  // pictures
+
+// All canvases as bytes on the GPU: [pictures][H][W][channels].
+at::Tensor upload(const loader::PictureSet& pictures, c10::Device device) {
+  const auto [width, height] = pictures.canvas_size();
+  const at::Tensor canvases = at::empty({pictures.size(), height, width, pictures.channels()},
+                                        at::TensorOptions(device).dtype(at::kByte));
+  for (std::int64_t first = 0; first < pictures.size(); first += kUploadedAtATime) {
+    const std::int64_t count = std::min(kUploadedAtATime, pictures.size() - first);
+    canvases.narrow(0, first, count).copy_(canvas_bytes(pictures, first, count));
+  }
+  return canvases;
+}
+
+bool fits(const loader::PictureSet& pictures, c10::Device device) {
+  const c10::cuda::CUDAGuard guard(device);
+  std::size_t free_bytes = 0, total_bytes = 0;
+  if (cudaMemGetInfo(&free_bytes, &total_bytes) != cudaSuccess) return false;
+  const auto [width, height] = pictures.canvas_size();
+  const double wanted = static_cast<double>(pictures.size()) * width * height * pictures.channels();
+  return wanted <= kShareOfFreeMemory * static_cast<double>(free_bytes);
+}
+
+augment::PixelType pixel_type(model::Precision precision) {
+  switch (precision) {
+    case model::Precision::kBfloat16:
+      return augment::PixelType::kBFloat16;
+    case model::Precision::kFloat16:
+      return augment::PixelType::kFloat16;
+    case model::Precision::kFloat32:
+      return augment::PixelType::kFloat32;
+  }
+  MASKFIT_CHECK(false, "precision={}", static_cast<int>(precision));
+  return augment::PixelType::kFloat32;
+}
+
+at::ScalarType scalar_type(augment::PixelType type) {
+  switch (type) {
+    case augment::PixelType::kBFloat16:
+      return at::kBFloat16;
+    case augment::PixelType::kFloat16:
+      return at::kHalf;
+    case augment::PixelType::kFloat32:
+      return at::kFloat;
+  }
+  return at::kFloat;
+}
+
+class ResidentPixels : public PixelSource {
+ public:
+  ResidentPixels(const loader::PictureSet& pictures, c10::Device device, model::Precision precision)
+      : device_(device), type_(pixel_type(precision)), canvases_(upload(pictures, device)) {}
+
+  bool needs_host_pixels() const override { return false; }
+
+  at::Tensor make(const loader::BatchPlan& plan, const loader::PixelBatch&) override {
+    const c10::cuda::CUDAGuard guard(device_);
+    const augment::WarpBatch packed = augment::pack_plans(plan.plans, canvases_.size(0));
+    const at::Tensor tiles = to_device(packed.tiles), items = to_device(packed.items);
+    const int height = static_cast<int>(canvases_.size(1)), width = static_cast<int>(canvases_.size(2));
+    const int channels = static_cast<int>(canvases_.size(3)), count = static_cast<int>(packed.items.size());
+    at::Tensor images =
+        at::empty({count, channels, height, width}, at::TensorOptions(device_).dtype(scalar_type(type_)),
+                  at::MemoryFormat::ChannelsLast);
+    const char* failure = augment::warp_cuda({.canvases = canvases_.data_ptr<std::uint8_t>(),
+                                              .height = height,
+                                              .width = width,
+                                              .channels = channels},
+                                             reinterpret_cast<const augment::WarpTile*>(tiles.data_ptr()),
+                                             reinterpret_cast<const augment::WarpItem*>(items.data_ptr()),
+                                             {.pixels = images.data_ptr(),
+                                              .type = type_,
+                                              .layout = augment::PixelLayout::kNhwc,
+                                              .count = count,
+                                              .height = height,
+                                              .width = width,
+                                              .channels = channels},
+                                             c10::cuda::getCurrentCUDAStream(device_.index()).stream());
+    if (failure)
+      throw base::Error(base::ExitCode::kFailed, fmt::format("the GPU refused a kernel: {}", failure));
+    return images;
+  }
+
+ private:
+  // Plain numbers as bytes on the device. The copy is from pageable memory, which the driver has read when it
+  // returns.
+  template <typename T>
+  at::Tensor to_device(const std::vector<T>& values) const {
+    const auto bytes = static_cast<std::int64_t>(values.size() * sizeof(T));
+    return at::from_blob(const_cast<T*>(values.data()), {bytes}, at::kByte).to(device_);
+  }
+
+  c10::Device device_;
+  augment::PixelType type_;
+  at::Tensor canvases_;
+};
+
+#endif
+
+}  // namespace
+
+std::unique_ptr<PixelSource> make_pixel_source([[maybe_unused]] const loader::PictureSet& pictures,
+                                               const std::string& device,
+                                               [[maybe_unused]] model::Precision precision) {
+#ifdef MASKFIT_WITH_CUDA
+  c10::Device target = tensor::device_from_name(device);
+  if (target.is_cuda() && !target.has_index()) target.set_index(c10::cuda::current_device());
+  if (target.is_cuda() && pictures.resident() && fits(pictures, target)) {
+    return std::make_unique<ResidentPixels>(pictures, target, precision);
+  }
+#endif
+  return std::make_unique<HostPixels>(device);
+}
+
+}  // namespace maskfit::train

@@ -1,0 +1,164 @@
+#include "train/session.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include "augment/options.h"
+#include "base/error.h"
+#include "spec/print.h"
+#include "tensor/array.h"
+#include "train/build_network.h"
+#include "train/run_request.h"
+#include "train/training_data.h"
+
+namespace maskfit::train {
+namespace {
+
+boxes::GridGeometry output_geometry(const network::Network& network) {
+  const network::Shape grid = network::infer_shapes(network).at(network.outputs.at(0));
+  return {network.input.width, network.input.height, grid.width, grid.height};
+}
+
+loader::PlannerOptions planner_options(const PreparedRun& run, const TrainOptions& options) {
+  const spec::Experiment& experiment = run.experiment;
+  const bool uniform = experiment.dataset_config().sampling_mode() == spec::DatasetConfig::UNIFORM;
+  return {
+      .batch = static_cast<int>(experiment.training_config().batch_size_per_gpu()),
+      .seed = experiment.random_seed(),
+      .sources = run.data.sources,
+      .sampling = uniform ? loader::SourceSampling::kUniform : loader::SourceSampling::kProportional,
+      .augmentation = augment::options_from_spec(experiment.augmentation_config(), options.reference_exact),
+      .epochs = experiment.training_config().num_epochs(),
+      .mosaic_off_last_epochs = experiment.augmentation_config().mosaic_off_last_epochs()};
+}
+
+// Names and tensors of weights and moving statistics together.
+std::vector<std::string> all_names(const model::Detector& detector) {
+  std::vector<std::string> names = detector.parameter_names();
+  for (const std::string& name : detector.buffer_names()) names.push_back(name);
+  return names;
+}
+
+std::vector<at::Tensor> all_tensors(const model::Detector& detector) {
+  std::vector<at::Tensor> tensors = detector.parameters();
+  for (const at::Tensor& buffer : detector.buffers()) tensors.push_back(buffer);
+  return tensors;
+}
+
+void report_pretrained(const PretrainedReport& report, const std::string& file, Observer& observer) {
+  if (report.copied.empty()) return;
+  observer.on_notice(Notice::kInfo, fmt::format("{} arrays copied from {}, {} left as they were",
+                                                report.copied.size(), file, report.skipped.size()));
+  for (const std::string& skipped : report.skipped)
+    observer.on_notice(Notice::kInfo, "not copied: " + skipped);
+}
+
+}  // namespace
+
+Session::Session(const PreparedRun& prepared, const TrainOptions& train_options, Observer& observer)
+    : run(prepared),
+      options(train_options),
+      class_names(class_names_of(prepared.experiment)),
+      regulariser(prepared.experiment.training_config().regularizer()),
+      scaling(prepared.experiment.training_config().cost_scaling()),
+      monitor(2 * class_names.size()) {
+  const spec::Experiment& experiment = run.experiment;
+  loader::PictureSetOptions picture_set = picture_options(experiment);
+  picture_set.progress = options.decoding;
+  train_pictures = std::make_unique<loader::PictureSet>(run.data.train, run.classes, picture_set);
+  if (!run.data.val.empty()) {
+    val_pictures = std::make_unique<loader::PictureSet>(run.data.val, run.classes, picture_set);
+  }
+  planner = std::make_unique<loader::BatchPlanner>(*train_pictures, planner_options(run, options));
+
+  PretrainedReport pretrained;
+  network::Network network = build_network(experiment, &pretrained);
+  report_pretrained(pretrained, experiment.model_config().pretrained_model_file(), observer);
+  target_options = {.task_aligned = experiment.cost_function_config().has_task_aligned(),
+                    .shapes = targets::shapes_from_spec(experiment.bbox_rasterizer_config(), class_names),
+                    .geometry = output_geometry(network),
+                    .coding = box_coding(experiment),
+                    .classes = static_cast<int>(class_names.size()),
+                    .reference_exact = options.reference_exact};
+  detector =
+      std::make_unique<model::Detector>(std::move(network), detector_options(experiment, options.device));
+  loss = std::make_unique<loss::DetectionLoss>(loss::LossOptions{.cost = experiment.cost_function_config(),
+                                                                 .geometry = target_options.geometry,
+                                                                 .coding = target_options.coding,
+                                                                 .device = options.device});
+  optimizer = std::make_unique<Optimizer>(experiment.training_config().optimizer(),
+                                          detector->parameter_names(), detector->parameters());
+  learning_rate = std::make_unique<LearningRate>(experiment.training_config().learning_rate(),
+                                                 steps_per_epoch(), epochs());
+  average = std::make_unique<WeightAverage>(all_names(*detector), all_tensors(*detector),
+                                            experiment.training_config().ema_decay());
+}
+
+std::int64_t Session::epochs() const {
+  return run.experiment.training_config().num_epochs();
+}
+
+Position Session::position(std::int64_t finished_steps) const {
+  // The last step of an epoch still belongs to it.
+  const std::int64_t epoch = finished_steps == 0 ? 0 : (finished_steps - 1) / steps_per_epoch();
+  return {.epoch = epoch + 1,
+          .epochs = epochs(),
+          .step_in_epoch = finished_steps - epoch * steps_per_epoch(),
+          .steps_per_epoch = steps_per_epoch(),
+          .step = finished_steps};
+}
+
+network::Network Session::averaged_network() {
+  const WeightAverage::InUse averaged(*average);
+  return detector->network();
+}
+
+Checkpoint Session::checkpoint() const {
+  Checkpoint saved;
+  saved.step = step;
+  saved.texts["data_digest"] = run.data.digest;
+  const std::vector<std::string> names = all_names(*detector);
+  const std::vector<at::Tensor> tensors = all_tensors(*detector);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    saved.arrays["weights/" + names[i]] = {tensors[i].sizes().vec(), tensor::to_values(tensors[i])};
+  }
+  saved.arrays.merge(optimizer->state());
+  saved.arrays.merge(average->state());
+  saved.numbers = monitor.state();
+  saved.numbers["optimizer/steps"] = {static_cast<double>(optimizer->steps())};
+  saved.numbers["loss/state"] = loss->state();
+  saved.numbers["learning_rate/state"] = learning_rate->state();
+  saved.numbers["loss_scaling/state"] = scaling.state();
+  saved.numbers["best"] = {best.map, static_cast<double>(best.epoch)};
+  return saved;
+}
+
+void Session::restore(const Checkpoint& saved) {
+  const at::NoGradGuard no_grad;
+  const auto digest = saved.texts.find("data_digest");
+  if (digest == saved.texts.end() || digest->second != run.data.digest) {
+    throw base::Error(
+        base::ExitCode::kRefused, "the dataset is not the one that this run was trained on so far",
+        run.folder.path().string(), "resume with the same data, or begin a new run with another --out");
+  }
+  const std::vector<std::string> names = all_names(*detector);
+  const std::vector<at::Tensor> tensors = all_tensors(*detector);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const network::Array& array = saved.array("weights/" + names[i]);
+    if (array.shape != tensors[i].sizes().vec()) {
+      throw base::Error(base::ExitCode::kRefused,
+                        fmt::format("the checkpoint has another shape of '{}'", names[i]),
+                        run.folder.path().string(), "it belongs to another network; begin a new run");
+    }
+    tensors[i].copy_(tensor::from_values(array.values, array.shape));
+  }
+  optimizer->set_state(saved.arrays, static_cast<std::int64_t>(saved.numbers_of("optimizer/steps", 1)[0]));
+  average->set_state(saved.arrays);
+  monitor.set_state(saved.numbers);
+  loss->set_state(saved.numbers_of("loss/state", 4 * class_names.size()));
+  learning_rate->set_state(saved.numbers_of("learning_rate/state", LearningRate::kStateSize));
+  scaling.set_state(saved.numbers_of("loss_scaling/state", LossScaling::kStateSize));
+  best = {saved.numbers_of("best", 2)[0], static_cast<std::int64_t>(saved.numbers_of("best", 2)[1])};
+  step = saved.step;
+}
+
+}  // namespace maskfit::train

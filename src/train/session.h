@@ -1,0 +1,79 @@
+#pragma once
+
+// The parts of a training, wired together from its spec, and their state as a checkpoint.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/interrupt.h"
+#include "loader/batch_planner.h"
+#include "loader/picture_set.h"
+#include "loss/detection_loss.h"
+#include "loss/regulariser.h"
+#include "model/detector.h"
+#include "train/checkpoint.h"
+#include "train/ema.h"
+#include "train/loss_scaling.h"
+#include "train/observer.h"
+#include "train/optimizer.h"
+#include "train/prepare_run.h"
+#include "train/schedule.h"
+#include "train/step_monitor.h"
+#include "train/target_batch.h"
+
+namespace maskfit::train {
+
+// What the command line decides and the spec does not.
+struct TrainOptions {
+  std::string device = "cpu";    // "cpu", "cuda", "cuda:1"
+  bool reference_exact = false;  // the reference's quirks (docs/numerics.md)
+  int keep_checkpoints = 3;      // the newest ones; 0: all
+  base::StopToken stop;          // asked between two steps: save, then leave
+  std::function<void(std::int64_t done, std::int64_t total)> decoding;  // progress of reading the pictures
+};
+
+// The best validation so far.
+struct BestModel {
+  double map = -1;
+  std::int64_t epoch = 0;  // 1-based; 0: none yet
+};
+
+struct Session {
+  // Reads the pictures and builds the network. `run` must outlive this.
+  Session(const PreparedRun& run, const TrainOptions& options, Observer& observer);
+
+  std::int64_t steps_per_epoch() const { return planner->steps_per_epoch(); }
+  std::int64_t epochs() const;
+  std::int64_t total_steps() const { return epochs() * steps_per_epoch(); }
+  // Where `step` finished steps stand.
+  Position position(std::int64_t finished_steps) const;
+  // The weights to validate and to save: the average where there is one.
+  network::Network averaged_network();
+
+  // Everything that the next step depends on.
+  Checkpoint checkpoint() const;
+  // Throws base::Error (kRefused) for a checkpoint of another network, spec or dataset.
+  void restore(const Checkpoint& checkpoint);
+
+  const PreparedRun& run;
+  TrainOptions options;
+  std::vector<std::string> class_names;
+  std::unique_ptr<loader::PictureSet> train_pictures, val_pictures;  // val_pictures: null without any
+  std::unique_ptr<loader::BatchPlanner> planner;
+  TargetOptions target_options;
+  std::unique_ptr<model::Detector> detector;
+  std::unique_ptr<loss::DetectionLoss> loss;
+  loss::Regulariser regulariser;
+  std::unique_ptr<Optimizer> optimizer;
+  std::unique_ptr<LearningRate> learning_rate;
+  LossScaling scaling;
+  std::unique_ptr<WeightAverage> average;
+  StepMonitor monitor;
+  BestModel best;
+  std::int64_t step = 0;  // finished steps
+};
+
+}  // namespace maskfit::train

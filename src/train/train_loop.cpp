@@ -1,0 +1,145 @@
+#include "train/train_loop.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "loss/loss_tensors.h"
+#include "model/outputs.h"
+#include "runs/checkpoint_store.h"
+#include "tensor/version.h"
+#include "train/build_network.h"
+#include "train/epoch_end.h"
+#include "train/pixel_source.h"
+#include "train/run_log.h"
+#include "train/step_inputs.h"
+#include "train/step_queue.h"
+#include "train/step_reports.h"
+
+namespace maskfit::train {
+namespace {
+
+// LibTorch's thread pool and its choice of algorithms.
+void set_up_library(const spec::TrainingConfig& config) {
+  if (config.threads() > 0) at::set_num_threads(static_cast<int>(config.threads()));
+  at::globalContext().setDeterministicAlgorithms(config.deterministic(), /*warn_only=*/false);
+  if (config.deterministic()) at::globalContext().setBenchmarkCuDNN(false);
+}
+
+// On a CPU the loader shares the cores with the network, which needs most of them; beside a GPU they are its
+// own.
+int loader_threads(const Session& s) {
+  const int threads = at::get_num_threads();
+  return std::max(1, s.options.device == "cpu" ? threads / 4 : threads - 1);
+}
+
+// One step of gradient descent: the recipe, and nothing else.
+// N pictures of H x W pixels; C classes; h x w grid cells.
+void take_step(Session& s, const StepInput& input, PixelSource& pixels, StepQueue& queue) {
+  const at::Tensor images = pixels.make(input.plan, input.pixels);  // [N][3][H][W]
+  const loss::Targets targets = s.loss->upload(host_targets(input.targets));
+
+  const model::Outputs outputs =
+      s.detector->forward(images, /*training=*/true);  // bbox [N][4C][h][w], cov [N][C][h][w]
+  loss::Loss loss = s.loss->compute(outputs.bbox, outputs.cov_logits, outputs.cov, targets);
+  const std::vector<at::Tensor> gradients = s.detector->backward(loss.task.mul(s.scaling.factor()));
+  const bool finite = s.scaling.unscale(gradients);  // false: all are 0 now, as the reference steps then
+
+  const at::NoGradGuard no_grad;
+  const std::vector<std::string> names = s.detector->parameter_names();
+  const std::vector<at::Tensor> weights = s.detector->parameters();
+  if (finite) s.regulariser.add_gradients(names, weights, gradients);
+  const at::Tensor numbers = at::cat({loss.task.detach().view(1), s.regulariser.cost(names, weights).view(1),
+                                      tensor::norm_of_all(gradients).view(1), loss.mean_costs.reshape(-1)});
+  const at::Tensor sick = queue.judge(numbers, input.plan);  // scalar; a sick step changes no weight
+
+  clip_gradients(gradients, s.run.experiment.training_config().gradient_clip_norm());
+  s.optimizer->step(gradients, s.learning_rate->at(s.step), &sick);
+  s.average->update(s.step + 1);
+  loss.mean_costs = at::where(sick.gt(0), at::zeros_like(loss.mean_costs), loss.mean_costs);
+  s.loss->add_costs(loss);
+}
+
+void resume(Session& s, const runs::CheckpointStore& store, RunLog& log, Observer& observer) {
+  base::Findings findings;
+  const auto newest = store.newest(&findings);
+  for (const base::Finding& finding : findings) {
+    observer.on_notice(Notice::kWarning, base::to_string(finding));
+  }
+  if (!newest) {
+    log.metrics().drop_after(0);  // of a run that was stopped before its first checkpoint
+    return;
+  }
+  s.restore(decode_checkpoint(newest->bytes, newest->path.string()));
+  log.metrics().drop_after(s.step);
+  observer.on_notice(Notice::kInfo, fmt::format("resumed after step {} of {} (epoch {} of {})", s.step,
+                                                s.total_steps(), s.position(s.step).epoch, s.epochs()));
+}
+
+// Steps until the run ends, the schedule stops it or the user does. True when the user did.
+bool run_steps(Session& s, EpochEnd& epoch_end, Observer& observer) {
+  const bool on_cpu = s.options.device == "cpu";
+  const std::unique_ptr<PixelSource> pixels = make_pixel_source(
+      *s.train_pictures, s.options.device, detector_options(s.run.experiment, "").precision);
+  StepInputs inputs(*s.train_pictures, *s.planner, s.target_options,
+                    {.first_step = s.step,
+                     .last_step = s.total_steps(),
+                     .with_pixels = pixels->needs_host_pixels(),
+                     .threads = loader_threads(s),
+                     .ahead = loader_threads(s) + 1});
+  StepQueue queue(s, observer);
+  StepReports reports(s, observer);
+  while (!inputs.done() && !s.learning_rate->stop()) {
+    if (s.options.stop.stop_requested()) {
+      queue.read();
+      return true;
+    }
+    take_step(s, inputs.next(), *pixels, queue);
+    ++s.step;
+    // A CPU has nothing to wait for; a GPU is read when a log report is due.
+    if (on_cpu || reports.log_is_due()) {
+      queue.read();
+      reports.after_steps();
+    }
+    if (s.step % s.steps_per_epoch() == 0) epoch_end.run(reports);
+  }
+  return false;
+}
+
+}  // namespace
+
+TrainResult train(const PreparedRun& run, const TrainOptions& options, Observer& observer) {
+  const auto start = std::chrono::steady_clock::now();
+  RunLog log(run.folder);
+  Observers everybody({&observer, &log});
+  log.status().write(runs::Status::kStarted, "Starting training.");
+  try {
+    set_up_library(run.experiment.training_config());
+    Session session(run, options, everybody);
+    const runs::CheckpointStore store(run.folder.checkpoints(), options.keep_checkpoints);
+    resume(session, store, log, everybody);
+    EpochEnd epoch_end(session, store, log, everybody);
+    TrainResult result;
+    result.interrupted = run_steps(session, epoch_end, everybody);
+    if (result.interrupted) {
+      epoch_end.save_checkpoint();
+      log.status().write(runs::Status::kRunning, "Interrupted; the run can be resumed.");
+    } else {
+      epoch_end.finish();
+      log.status().write(runs::Status::kSuccess, "Training finished.");
+    }
+    result.steps = session.step;
+    result.epochs = session.step / session.steps_per_epoch();
+    result.best = session.best;
+    result.last_map = epoch_end.last_map();
+    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return result;
+  } catch (const std::exception& error) {
+    log.status().write(runs::Status::kFailure, error.what(), runs::Verbosity::kError);
+    throw;
+  }
+}
+
+}  // namespace maskfit::train
