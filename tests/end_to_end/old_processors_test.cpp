@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "tests/end_to_end/tiny_data.h"
 #include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
 
 namespace maskfit {
 namespace {
@@ -35,6 +38,17 @@ TEST_P(OldProcessor, DoctorSeesTheProcessorItRunsOn) {
 TEST_P(OldProcessor, VersionAndHelp) {
   EXPECT_EQ(maskfit({"--version"}).status, 0);
   EXPECT_EQ(maskfit({"help"}).status, 0);
+}
+
+TEST_P(OldProcessor, TrainsAndInfers) {
+  const support::TempDir folder;
+  support::write_tiny_data(folder / "data");
+  const Outcome trained = maskfit(support::tiny_training(folder / "data", folder / "run", 1));
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const auto first_picture = std::filesystem::directory_iterator(folder / "data/images")->path();
+  const Outcome found = maskfit({"infer", (folder / "run/model.safetensors").string(), first_picture.string(),
+                                 "-o", (folder / "found").string()});
+  EXPECT_EQ(found.status, 0) << found.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Qemu, OldProcessor, testing::Values("core2duo", "Nehalem"),
