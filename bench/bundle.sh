@@ -18,6 +18,6 @@ for program in "$stage"/maskfit-bundle/*; do
   [ -f "$program" ] || continue
   ldd "$program" | awk '$3 ~ /^\// {print $3}'
 done | sort -u |
-  grep -vE '/(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|ld-linux[^/]*|lib(torch|c10|cuda|cu[a-z]+|nccl|nv)[^/]*)\.so' |
+  grep -vE '/(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|ld-linux[^/]*|lib(util|gomp|torch|c10|cuda|cu[a-z]+|nccl|nv)[^/]*)\.so' |
   xargs -I{} cp -L {} "$stage/maskfit-bundle/lib/"
 tar -C "$stage" -cf - maskfit-bundle | xz -3 > "$out"

@@ -75,6 +75,8 @@ def main():
     parser.add_argument("--classes", type=int, default=2)
     parser.add_argument("--no-all-projections", action="store_true")
     parser.add_argument("--channels-last", action="store_true")
+    parser.add_argument("--no-regulariser", action="store_true",
+                        help="leave out the L1 term, whose many small kernels cost autograd dearly")
     args = parser.parse_args()
     if args.threads:
         torch.set_num_threads(args.threads)
@@ -100,7 +102,8 @@ def main():
         with torch.autocast(args.device.split(":")[0], dtype=dtype or torch.bfloat16, enabled=dtype is not None):
             bbox, cov = net(x)
         total = loss_of(bbox, cov, target_bbox, target_cov, target_cov)
-        total = total + 3e-9 * sum(p.abs().sum() for p in convs)
+        if not args.no_regulariser:
+            total = total + 3e-9 * sum(p.abs().sum() for p in convs)
         total.backward()
         optimiser.step()
 

@@ -1,6 +1,7 @@
 #include "loss/task_aligned_costs.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <numbers>
