@@ -80,6 +80,10 @@ void resume(Session& s, const runs::CheckpointStore& store, RunLog& log, Observe
 
 // Steps until the run ends, the schedule stops it or the user does. True when the user did.
 bool run_steps(Session& s, EpochEnd& epoch_end, Observer& observer) {
+  if (s.step >= s.total_steps()) {
+    observer.on_notice(Notice::kInfo, "nothing is left to train; more --epochs would go on");
+    return false;
+  }
   const bool on_cpu = s.options.device == "cpu";
   const std::unique_ptr<PixelSource> pixels = make_pixel_source(
       *s.train_pictures, s.options.device, detector_options(s.run.experiment, "").precision);
