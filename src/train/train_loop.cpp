@@ -9,6 +9,7 @@
 #include "loss/loss_tensors.h"
 #include "model/outputs.h"
 #include "runs/checkpoint_store.h"
+#include "tensor/process_tuning.h"
 #include "tensor/version.h"
 #include "train/build_network.h"
 #include "train/epoch_end.h"
@@ -24,6 +25,8 @@ namespace {
 // LibTorch's thread pool and its choice of algorithms.
 void set_up_library(const spec::TrainingConfig& config) {
   if (config.threads() > 0) at::set_num_threads(static_cast<int>(config.threads()));
+  tensor::keep_freed_memory();
+  tensor::sleep_at_barriers();
   at::globalContext().setDeterministicAlgorithms(config.deterministic(), /*warn_only=*/false);
   if (config.deterministic()) at::globalContext().setBenchmarkCuDNN(false);
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "base/error.h"
@@ -154,6 +155,14 @@ TEST_F(TrainLoopTest, AFinishedRunIsNotTrainedFurther) {
   EXPECT_EQ(model("run"), before);
 }
 
+TEST_F(TrainLoopTest, ResumedWithFewerEpochsThanAreDoneItEnds) {
+  StopAfter stopper(8);
+  run("run", false, &stopper);
+  request_.epochs = 1;
+  EXPECT_EQ(run("run", true).steps, 8);
+  EXPECT_TRUE(fs::exists(dir_ / "run/model.safetensors"));
+}
+
 TEST_F(TrainLoopTest, OtherDataIsNotResumedWith) {
   StopAfter stopper(4);
   run("run", false, &stopper);
@@ -213,6 +222,87 @@ TEST_F(TrainLoopTest, EverySourceOfTheSameDataTrainsTheSame) {
   run("tfrecords");
   EXPECT_EQ(metrics("kitti"), metrics("dataset"));
   EXPECT_EQ(metrics("tfrecords"), metrics("dataset"));
+}
+
+// The training part once more as validation part: what can be learnt by heart is found again.
+dataset::Dataset by_heart(const dataset::Dataset& data, const fs::path& folder) {
+  dataset::Dataset twice;
+  twice.root = folder;
+  twice.class_names = data.class_names;
+  for (dataset::Sample sample : data.samples) {
+    sample.image = fs::absolute(data.image_path(sample));
+    sample.split = "train";
+    twice.samples.push_back(sample);
+    sample.id += "-again";
+    sample.split = "val";
+    twice.samples.push_back(sample);
+  }
+  dataset::normalise(twice);
+  dataset::write_dataset(twice, {}, "test");
+  return twice;
+}
+
+// One batch of eight pictures without augmentation, over and over.
+RunRequest overfitting(int epochs, const std::string& size) {
+  RunRequest request;
+  request.recipe = "scratch";
+  request.backbone = "resnet10";
+  request.size = size;
+  request.batch = 8;
+  request.epochs = epochs;
+  request.assignments = {
+      "model_config.width_multiplier=0.25",
+      "augmentation_config.mosaic_probability=0",
+      "augmentation_config.spatial_augmentation={hflip_probability: 0 rotate_rad_max: 0 aspect_jitter: 0 "
+      "placement {scale_min: 1 scale_max: 1 mosaic_scale_min: 1 mosaic_scale_max: 1}}",
+      "augmentation_config.color_augmentation={color_shift_stddev: 0 hue_rotation_max: 0 "
+      "saturation_shift_max: 0 "
+      "contrast_scale_max: 0 grayscale_probability: 0}",
+      "training_config.optimizer.adamw.weight_decay=0",
+      "training_config.ema_decay=0.9",
+      "training_config.learning_rate.warmup_cosine_schedule.max_learning_rate=2e-3",
+      "training_config.learning_rate.warmup_cosine_schedule.warmup_epochs=10",
+      "training_config.checkpoint_interval=1000",
+      "evaluation_config.first_validation_epoch=1000"};
+  return request;
+}
+
+double overfit(const dataset::Dataset& data, const fs::path& folder, const RunRequest& request) {
+  by_heart(data, folder / "twice");
+  Observer nobody;
+  return train(prepare_run(request, {.data = folder / "twice", .out = folder / "run"}), {}, nobody).last_map;
+}
+
+TEST(Overfitting, EightDrawnPicturesReachAnApOfOne) {
+  support::TempDir dir;
+  dataset::SyntheticOptions drawn;
+  drawn.pictures = 8;
+  drawn.size = {160, 96};
+  drawn.min_face_height = 24;
+  drawn.max_face_height = 60;
+  drawn.val_percent = 0;
+  EXPECT_EQ(overfit(dataset::write_synthetic(drawn, dir / "data"), dir.path(), overfitting(160, "160x96")),
+            1.0);
+}
+
+TEST(Overfitting, EightRealPicturesReachAnApOfOne) {
+  const fs::path shared = support::shared_data();
+  if (shared.empty()) GTEST_SKIP() << "no ../shared/data beside the checkout";
+  support::TempDir dir;
+  dataset::Dataset all = dataset::open_data(shared / "masks640");
+  // The eight whose smallest face is largest: what a stride of 16 can be asked to learn by heart in seconds.
+  const auto smallest_face = [](const dataset::Sample& sample) {
+    float smallest = sample.boxes.empty() ? 0 : 1;
+    for (const auto& box : sample.boxes) {
+      smallest = std::min(
+          smallest, box.box_in_image.height() / static_cast<float>(std::max(sample.width, sample.height)));
+    }
+    return smallest;
+  };
+  std::stable_sort(all.samples.begin(), all.samples.end(),
+                   [&](const auto& a, const auto& b) { return smallest_face(a) > smallest_face(b); });
+  all.samples.resize(8);
+  EXPECT_EQ(overfit(all, dir.path(), overfitting(120, "192x192")), 1.0);
 }
 
 }  // namespace
