@@ -66,10 +66,16 @@ Node node_from_json(const ordered_json& json) {
   return node;
 }
 
-ordered_json json_of(int value) { return value; }
-ordered_json json_of(bool value) { return value; }
+ordered_json json_of(int value) {
+  return value;
+}
+ordered_json json_of(bool value) {
+  return value;
+}
 // The shortest decimal that reads back as the same float: 0.99, not 0.9900000095367432.
-ordered_json json_of(float value) { return ordered_json::parse(fmt::format("{}", value)); }
+ordered_json json_of(float value) {
+  return ordered_json::parse(fmt::format("{}", value));
+}
 
 Network parse(std::string_view text) {
   const ordered_json json = ordered_json::parse(text);

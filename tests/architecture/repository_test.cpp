@@ -22,11 +22,8 @@ namespace {
 // Headers outside tensor/ that hold tensors, shared by the files of their folder only. Lengthen this list on
 // purpose.
 const std::set<std::string> kInternalTorchHeaders = {
-    "loss/loss_tensors.h",
-    "loss/task_aligned_costs.h",
-    "model/arrays.h",
-    "model/detector_impl.h",
-    "model/outputs.h",
+    "loss/loss_tensors.h",   "loss/task_aligned_costs.h", "model/arrays.h",
+    "model/detector_impl.h", "model/outputs.h",
 };
 
 // .cpp files (tests too) that compile LibTorch's headers, about 10 s each on one core. Raise it on purpose.

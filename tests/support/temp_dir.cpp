@@ -18,7 +18,9 @@ TempDir::~TempDir() {
   fs::remove_all(path_, ignored);
 }
 
-fs::path source_dir() { return MASKFIT_SOURCE_DIR; }
+fs::path source_dir() {
+  return MASKFIT_SOURCE_DIR;
+}
 
 fs::path shared_data() {
   const fs::path path = source_dir() / ".." / "shared" / "data";

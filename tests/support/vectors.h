@@ -8,9 +8,9 @@
 
 namespace maskfit::support {
 
-// All vectors of one group, from vectors_detectnet.json or vectors_tools.json. A test that calls this handles the
-// group: tests/golden/vector_groups_test.cpp searches the sources for vector_group("...") and fails for a group of
-// the files that nobody handles. Throws std::runtime_error for a group that the files do not have.
+// All vectors of one group, from vectors_detectnet.json or vectors_tools.json. A test that calls this handles
+// the group: tests/golden/vector_groups_test.cpp searches the sources for vector_group("...") and fails for a
+// group of the files that nobody handles. Throws std::runtime_error for a group that the files do not have.
 // Skip the test first when !have_vectors().
 std::vector<nlohmann::json> vector_group(const std::string& name);
 
