@@ -11,7 +11,7 @@
 #include "base/rng.h"
 
 #ifdef MASKFIT_WITH_CUDA
-#include <cuda_runtime.h>
+#include "tests/support/device_array.h"
 #endif
 
 namespace maskfit::augment {
@@ -25,33 +25,8 @@ TEST(WarpCuda, AgreesWithApply) {
 
 #else
 
-void require(cudaError_t status) {
-  ASSERT_EQ(status, cudaSuccess) << cudaGetErrorString(status);
-}
-
-// A device array that starts as a copy of host values.
-template <class T>
-class DeviceArray {
- public:
-  explicit DeviceArray(const std::vector<T>& values) : count_(values.size()) {
-    require(cudaMalloc(reinterpret_cast<void**>(&data_), count_ * sizeof(T)));
-    require(cudaMemcpy(data_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice));
-  }
-  ~DeviceArray() { cudaFree(data_); }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-
-  T* data() const { return data_; }
-  std::vector<T> to_host() const {
-    std::vector<T> values(count_);
-    require(cudaMemcpy(values.data(), data_, count_ * sizeof(T), cudaMemcpyDeviceToHost));
-    return values;
-  }
-
- private:
-  T* data_ = nullptr;
-  std::size_t count_;
-};
+using support::DeviceArray;
+using support::require;
 
 struct Case {
   image::Size canvas, output;

@@ -8,7 +8,7 @@
 #include "targets/rasterise_cuda.h"
 
 #ifdef MASKFIT_WITH_CUDA
-#include <cuda_runtime.h>
+#include "tests/support/device_array.h"
 #endif
 
 namespace maskfit::targets {
@@ -22,33 +22,8 @@ TEST(RasteriseCuda, EqualsRasterise) {
 
 #else
 
-void require(cudaError_t status) {
-  ASSERT_EQ(status, cudaSuccess) << cudaGetErrorString(status);
-}
-
-// A device array that starts as a copy of host values.
-template <class T>
-class DeviceArray {
- public:
-  explicit DeviceArray(const std::vector<T>& values) : count_(values.size()) {
-    require(cudaMalloc(reinterpret_cast<void**>(&data_), count_ * sizeof(T) + 1));
-    require(cudaMemcpy(data_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice));
-  }
-  ~DeviceArray() { cudaFree(data_); }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-
-  T* data() const { return data_; }
-  std::vector<T> to_host() const {
-    std::vector<T> values(count_);
-    require(cudaMemcpy(values.data(), data_, count_ * sizeof(T), cudaMemcpyDeviceToHost));
-    return values;
-  }
-
- private:
-  T* data_ = nullptr;
-  std::size_t count_;
-};
+using support::DeviceArray;
+using support::require;
 
 // Boxes of all kinds: tiny, huge, over the edge, outside, reversed, ignored, with equal lower edges.
 std::vector<boxes::Truths> random_batch(int pictures, int classes, const boxes::GridGeometry& geometry) {
