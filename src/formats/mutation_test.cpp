@@ -4,20 +4,31 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <functional>
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "formats/fddb.h"
 #include "formats/kitti.h"
+#include "formats/mafa.h"
+#include "formats/mat5.h"
 #include "formats/pascal_voc.h"
 #include "formats/safetensors.h"
 #include "formats/tf_example.h"
 #include "formats/tfrecord.h"
+#include "formats/widerface.h"
+#include "tests/support/mat_writer.h"
 
 namespace maskfit::formats {
 namespace {
 
-constexpr int kRounds = 3000;
+// MASKFIT_MUTATION_ROUNDS asks for a longer run; each round has its own seed, so that a failure repeats.
+int rounds() {
+  const char* wanted = std::getenv("MASKFIT_MUTATION_ROUNDS");
+  return wanted == nullptr ? 3000 : std::max(1, std::atoi(wanted));
+}
 
 std::size_t place(base::Rng& rng, const std::string& bytes) {
   return static_cast<std::size_t>(rng.uniform_int(0, static_cast<std::int64_t>(bytes.size()) - 1));
@@ -51,10 +62,10 @@ std::string mutated(std::string bytes, base::Rng& rng) {
   return bytes;
 }
 
-// Reads `good` and kRounds mutations of it; an Error is as good as a value.
+// Reads `good` and rounds() mutations of it; an Error is as good as a value.
 void expect_survives(const std::string& good, const std::function<void(const std::string&)>& read) {
   read(good);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds(); ++round) {
     base::Rng rng(7, base::Purpose::kTest, 0, static_cast<std::uint64_t>(round));
     const std::string bytes = mutated(good, rng);
     SCOPED_TRACE(testing::Message() << "round " << round);
@@ -110,6 +121,66 @@ TEST(Mutations, PascalVoc) {
         base::Findings findings;
         const auto annotation = parse_pascal_voc(bytes, "f", &findings);
         EXPECT_TRUE(annotation || !findings.empty());
+      });
+}
+
+std::string mafa_bytes(bool compressed) {
+  using namespace support;
+  const std::vector<double> row = {54, 47, 130, 120, 1, 20, 60, 90, 61, 2, 3, 1, 4, 3, 5, 6, 7, 8};
+  const std::string labels =
+      mat_struct({"name", "label"}, {mat_text("test_1.jpg"), mat_numbers({row, row})}, "LabelTest");
+  return mat_file(compressed ? mat_compressed(labels) : labels);
+}
+
+TEST(Mutations, Mat5) {
+  // Small limits, so that a reader that forgets one shows.
+  const MatLimits limits{.inflated_bytes = 1 << 20, .kept_bytes = 1 << 20};
+  for (const bool compressed : {false, true}) {
+    expect_survives(mafa_bytes(compressed), [&](const std::string& bytes) { read_mat5(bytes, "f", limits); });
+  }
+}
+
+TEST(Mutations, Mafa) {
+  expect_survives(mafa_bytes(false), [](const std::string& bytes) {
+    base::Findings findings;
+    for (const MafaPicture& picture : parse_mafa(bytes, "f", &findings).pictures)
+      EXPECT_LE(picture.faces.size(), 2u);
+  });
+}
+
+TEST(Mutations, WiderMat) {
+  using namespace support;
+  const std::string file = mat_file(mat_cells({mat_text("0--Parade")}, "event_list") +
+                                    mat_cells({mat_cells({mat_text("a")})}, "file_list") +
+                                    mat_cells({mat_cells({mat_numbers({{1, 2, 3, 4}})})}, "face_bbx_list") +
+                                    mat_cells({mat_cells({mat_numbers({{1}})})}, "occlusion_label_list"));
+  expect_survives(file, [](const std::string& bytes) {
+    base::Findings findings;
+    parse_wider_mat(bytes, "f", &findings);
+  });
+}
+
+TEST(Mutations, WiderText) {
+  expect_survives(
+      "0--P/a.jpg\n0\n0 0 0 0 0 0 0 0 0 0\n0--P/b.jpg\n2\n1 2 3 4 0 0 0 0 2 0\n5 6 7 8 2 1 1 1 0 1\n",
+      [](const std::string& bytes) {
+        base::Findings findings;
+        is_wider_text(bytes);
+        for (const WiderPicture& picture : parse_wider_text(bytes, "f", &findings))
+          EXPECT_FALSE(picture.path.empty());
+      });
+}
+
+TEST(Mutations, Fddb) {
+  expect_survives(
+      "2002/08/11/big/img_591\n2\n123.58 85.5 1.26 269.6 161.7  1\n60 40 0.0 100 120 1\n2002/a/i\n0\n",
+      [](const std::string& bytes) {
+        base::Findings findings;
+        is_fddb_text(bytes);
+        parse_fddb_paths(bytes);
+        for (const FddbPicture& picture : parse_fddb(bytes, "f", &findings)) {
+          for (const FddbEllipse& face : picture.faces) face.tight_box();
+        }
       });
 }
 

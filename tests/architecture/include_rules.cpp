@@ -41,6 +41,7 @@ std::string external_of(const std::string& include) {
       {std::regex("^openssl/.*"), "openssl"},
       {std::regex("^png.h"), "png"},
       {std::regex("^pugixml.hpp"), "pugixml"},
+      {std::regex("^zlib.h"), "zlib"},
       {std::regex("^spdlog/.*"), "spdlog"},
       {std::regex("^sqlite3.h"), "sqlite"},
       {std::regex("^turbojpeg.h"), "turbojpeg"},
