@@ -1,11 +1,16 @@
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <iostream>
 #include <memory>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "cli/command.h"
 #include "cli/data_report.h"
+#include "cli/work_progress.h"
+#include "dataset/export_labels.h"
+#include "dataset/export_staging.h"
 #include "dataset/import.h"
 #include "dataset/tfrecords.h"
 
@@ -13,31 +18,32 @@ namespace maskfit::cli {
 namespace fs = std::filesystem;
 namespace {
 
+using dataset::ExportOptions;
 using Folds = dataset::TfrecordExportOptions::Folds;
 
 struct Options {
-  std::string source, to = "tfrecord", boxes = "mended", sequences;
+  std::string source, to = "tfrecord", out, boxes = "mended", sequences, pictures = "link";
   bool reference_order = false, force = false;
   dataset::TfrecordExportOptions tfrecord;
 };
 
+// A folder's classes stay as they are, except for TFRecords, which hold lower case.
 dataset::Dataset open(const Options& options, base::Findings* findings) {
-  if (options.boxes == "mended" || dataset::is_dataset(options.source)) {
+  if (dataset::is_dataset(options.source) || options.source.find('@') != std::string::npos)
     return dataset::open_data(options.source, findings);
-  }
   dataset::ImportOptions import;
-  import.classes = dataset::ClassMap::lower_case();
+  import.classes = options.to == "tfrecord" ? dataset::ClassMap::lower_case() : dataset::ClassMap("*");
   import.decode_pictures = false;
-  import.mend_boxes = false;
+  import.mend_boxes = options.boxes == "mended";
   dataset::ImportResult result = dataset::import_folders({options.source}, import);
   findings->insert(findings->end(), result.findings.begin(), result.findings.end());
   return std::move(result.dataset);
 }
 
 // What a spec file for training on the records needs.
-std::string spec_text(const Options& options, const dataset::Dataset& dataset,
+std::string spec_text(const std::string& to, const dataset::Dataset& dataset,
                       const dataset::TfrecordExport& written) {
-  const fs::path prefix = fs::absolute(options.tfrecord.prefix).lexically_normal();
+  const fs::path prefix = fs::absolute(to).lexically_normal();
   std::string text = fmt::format(
       "dataset_config {{\n"
       "  data_sources {{ tfrecords_path: \"{}-*\" image_directory_path: \"{}\" }}\n"
@@ -49,17 +55,15 @@ std::string spec_text(const Options& options, const dataset::Dataset& dataset,
   return text + "  validation_fold: 0\n}\n";
 }
 
-int run(Options& options) {
+int write_records(Options& options, const dataset::Dataset& dataset) {
+  options.tfrecord.prefix = options.out;
   options.tfrecord.folds = !options.sequences.empty() ? Folds::kSequences
                            : options.reference_order  ? Folds::kReferenceRandom
                                                       : Folds::kSplits;
   options.tfrecord.sequences_file = options.sequences;
   options.tfrecord.overwrite = options.force ? base::Overwrite::kAllow : base::Overwrite::kRefuse;
-  base::Findings findings;
-  const dataset::Dataset dataset = open(options, &findings);
   const dataset::TfrecordExport written = dataset::export_tfrecords(dataset, options.tfrecord);
-  findings.insert(findings.end(), written.findings.begin(), written.findings.end());
-  log_findings(findings, "");
+  log_findings(written.findings, "");
 
   for (const auto& fold : written.folds) {
     std::cout << fmt::format("fold {}: {} frames in {} files\n", fold.index, fold.frames, fold.files.size());
@@ -70,49 +74,99 @@ int run(Options& options) {
                              written.dropped_objects, options.tfrecord.prefix);
   }
   if (written.left_out > 0) std::cout << fmt::format("{} pictures are in no fold\n", written.left_out);
-  std::cout << "\n" << spec_text(options, dataset, written);
+  std::cout << "\n" << spec_text(options.out, dataset, written);
   return 0;
+}
+
+int write_labels(const Options& options, const dataset::Dataset& dataset) {
+  ExportOptions export_options;
+  export_options.folder = options.out;
+  export_options.format = dataset::export_format_from_name(options.to);
+  export_options.pictures = options.pictures == "copy"   ? ExportOptions::Pictures::kCopy
+                            : options.pictures == "none" ? ExportOptions::Pictures::kNone
+                                                         : ExportOptions::Pictures::kLink;
+  export_options.overwrite = options.force ? base::Overwrite::kAllow : base::Overwrite::kRefuse;
+  export_options.stop = base::interrupt_token();
+  dataset::ExportResult result;
+  {
+    WorkProgress progress("converting", "pictures");
+    export_options.progress = [&](std::int64_t done, std::int64_t total) { progress.update(done, total); };
+    result = dataset::export_labels(dataset, export_options);
+  }
+  std::cout << split_table(dataset) << "\n";
+  std::cout << fmt::format("{} label files\n", result.label_files);
+  if (result.losses.empty()) std::cout << "everything in the dataset has a place in this format\n";
+  for (const dataset::ExportLoss& loss : result.losses) {
+    std::cout << fmt::format("not carried: {} ({}, the first in {})\n", loss.what, loss.count, loss.example);
+  }
+  if (result.turned > 0) {
+    std::cout << fmt::format(
+        "{} pictures are turned by their EXIF entry; the labels fit the upright picture\n", result.turned);
+  }
+  std::cout << "written to " << options.out << "\n";
+  return 0;
+}
+
+int run(Options& options) {
+  base::Findings findings;
+  const bool records = options.to == "tfrecord";
+  std::error_code ignored;
+  if (!records && fs::is_directory(options.source, ignored))
+    dataset::check_apart(options.source, options.out);
+  const dataset::Dataset dataset = open(options, &findings);
+  log_findings(findings, "");
+  return records ? write_records(options, dataset) : write_labels(options, dataset);
+}
+
+void declare_record_options(CLI::App& app, Options& o) {
+  app.add_option("--shards", o.tfrecord.num_shards,
+                 "tfrecord: files a fold; 0: one, without a shard in its name")
+      ->check(CLI::Range(0, 99999))
+      ->capture_default_str();
+  app.add_option("--seed", o.tfrecord.seed, "tfrecord: of the order of the frames")->capture_default_str();
+  auto* compat = app.add_flag("--compat-split", o.reference_order,
+                              "tfrecord: part and order the frames as the reference's converter does (by "
+                              "name, not by the dataset's split)");
+  app.add_option("--val-percent", o.tfrecord.val_percent, "tfrecord: part of fold 0, with --compat-split")
+      ->check(CLI::Range(0.0, 100.0))
+      ->needs(compat)
+      ->capture_default_str();
+  auto* sequences =
+      app.add_option("--sequences", o.sequences,
+                     R"(tfrecord: JSON file {"sequence": ["frame", ...]}: keep sequences in one fold)")
+          ->excludes(compat);
+  app.add_option("--folds", o.tfrecord.num_folds, "tfrecord: number of folds, with --sequences")
+      ->check(CLI::Range(0, 999))
+      ->needs(sequences)
+      ->capture_default_str();
 }
 
 }  // namespace
 
 Command data_convert_command() {
-  return {
-      "data convert", "Write a dataset as the TFRecords that TLT and TAO train on",
-      [](CLI::App& app) -> std::function<int()> {
-        auto o = std::make_shared<Options>();
-        app.add_option("SOURCE", o->source, "A dataset, or a folder of pictures and labels")->required();
-        app.add_option("--to", o->to, "Format to write: tfrecord")
-            ->check(CLI::IsMember({"tfrecord"}))
-            ->capture_default_str();
-        app.add_option("-o,--out", o->tfrecord.prefix, "Folder and beginning of the file names")->required();
-        app.add_option("--shards", o->tfrecord.num_shards,
-                       "Files a fold; 0: one, without a shard in its name")
-            ->check(CLI::Range(0, 99999))
-            ->capture_default_str();
-        app.add_option("--seed", o->tfrecord.seed, "Of the order of the frames")->capture_default_str();
-        auto* compat =
-            app.add_flag("--compat-split", o->reference_order,
-                         "Part and order the frames as the reference's converter does (by name, not by the "
-                         "dataset's split)");
-        app.add_option("--val-percent", o->tfrecord.val_percent, "Part of fold 0, with --compat-split")
-            ->check(CLI::Range(0.0, 100.0))
-            ->needs(compat)
-            ->capture_default_str();
-        auto* sequences =
-            app.add_option("--sequences", o->sequences,
-                           "JSON file {\"sequence\": [\"frame\", ...]}: keep sequences in one fold")
-                ->excludes(compat);
-        app.add_option("--folds", o->tfrecord.num_folds, "Number of folds, with --sequences")
-            ->check(CLI::Range(0, 999))
-            ->needs(sequences)
-            ->capture_default_str();
-        app.add_option("--boxes", o->boxes, "Boxes of a folder: mended (cut to the picture), or as-written")
-            ->check(CLI::IsMember({"mended", "as-written"}))
-            ->capture_default_str();
-        app.add_flag("--force", o->force, "Replace the files of an earlier conversion with this name");
-        return [o] { return run(*o); };
-      }};
+  return {"data convert", "Write a dataset in another format: KITTI, VOC, YOLO, COCO, TFRecords",
+          [](CLI::App& app) -> std::function<int()> {
+            auto o = std::make_shared<Options>();
+            app.add_option("SOURCE", o->source, "A dataset, or a folder of pictures and labels")->required();
+            app.add_option("--to", o->to, "Format to write: kitti, voc, yolo, coco, tfrecord")
+                ->check(CLI::IsMember({"kitti", "voc", "yolo", "coco", "tfrecord"}))
+                ->capture_default_str();
+            app.add_option("-o,--out", o->out,
+                           "Folder to write; with tfrecord the folder and beginning of the file names")
+                ->required();
+            app.add_option("--pictures", o->pictures,
+                           "Pictures beside the labels: link (hard, else symbolic), copy, none; not for "
+                           "tfrecord")
+                ->check(CLI::IsMember({"link", "copy", "none"}))
+                ->capture_default_str();
+            app.add_option("--boxes", o->boxes,
+                           "Boxes of a folder: mended (cut to the picture), or as-written")
+                ->check(CLI::IsMember({"mended", "as-written"}))
+                ->capture_default_str();
+            declare_record_options(app, *o);
+            app.add_flag("--force", o->force, "Replace what an earlier conversion wrote there");
+            return [o] { return run(*o); };
+          }};
 }
 
 }  // namespace maskfit::cli

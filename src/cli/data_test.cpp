@@ -120,6 +120,30 @@ TEST_F(DataCommands, ConvertedRecordsHoldTheSameDataset) {
   EXPECT_EQ(digest_of(path("back")), digest_of(path("set")));
 }
 
+TEST_F(DataCommands, ConvertedLabelsReadBackAndAreNotOverwritten) {
+  EXPECT_EQ(import().code, 0);
+  for (const std::string format : {"voc", "kitti"}) {
+    const std::vector<std::string> words = {"convert", path("set"), "--to",
+                                            format,    "-o",        path("out-" + format)};
+    const Outcome converted = data(words);
+    EXPECT_EQ(converted.code, 0) << converted.err;
+    EXPECT_THAT(converted.out, HasSubstr("10 label files\neverything in the dataset has a place"));
+    EXPECT_EQ(data(words).code, 1);
+    EXPECT_EQ(data({"import", path("out-" + format), "--to", path("back-" + format)}).code, 0);
+    const auto counts = dataset::count_by_split(dataset::read_dataset(folder_ / ("back-" + format)));
+    EXPECT_EQ(counts.at("train").samples, 8);
+    EXPECT_EQ(counts.at("val").boxes.size() + counts.at("train").boxes.size(), 4u) << format;
+  }
+}
+
+TEST_F(DataCommands, ConvertRefusesToWriteIntoItsSource) {
+  const Outcome outcome = data({"convert", path("in"), "--to", "yolo", "-o", path("in/yolo")});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("lie in each other"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "in/yolo"));
+  EXPECT_EQ(data({"convert", path("in"), "--to", "darknet", "-o", path("x")}).code, 2);
+}
+
 TEST_F(DataCommands, ConvertNeedsTheOptionThatGivesAnotherItsMeaning) {
   EXPECT_EQ(data({"convert", path("in"), "-o", path("r"), "--val-percent", "10"}).code, 2);
   EXPECT_EQ(data({"convert", path("in"), "-o", path("r"), "--compat-split", "--val-percent", "10"}).code, 0);
