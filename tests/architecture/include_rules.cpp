@@ -34,6 +34,8 @@ std::string external_of(const std::string& include) {
   static const std::vector<std::pair<std::regex, std::string>> patterns = {
       {std::regex("^(ATen|c10|torch|caffe2)/.*"), "torch"},
       {std::regex("^CLI/.*"), "cli11"},
+      {std::regex("^archive(_entry)?\\.h$"), "archive"},
+      {std::regex("^curl/.*"), "curl"},
       {std::regex("^cuda.*|^cub/.*|^nccl.*"), "cuda"},
       {std::regex("^fmt/.*"), "fmt"},
       {std::regex("^google/protobuf/.*"), "protobuf"},
