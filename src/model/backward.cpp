@@ -45,7 +45,7 @@ std::vector<at::Tensor> Detector::Impl::backward(const at::Tensor& loss) {
 
 void Detector::Impl::run_backward(const Step& step) {
   const Node& here = node(step);
-  if (here.op == Op::kConv) return backward_conv(step);
+  if (network::is_convolution(here.op)) return backward_conv(step);
   NodeGradient& gathered = gradients[static_cast<std::size_t>(step.node)];
   if (!gathered.value.defined()) return;  // the coverage output's sigmoid, which belongs to the loss
   const at::Tensor gradient = gathered.value;
@@ -74,7 +74,17 @@ void Detector::Impl::run_backward(const Step& step) {
     }
     case Op::kMaxPool:
       return backward_max_pool(step, gradient);
+    case Op::kConcat: {
+      std::int64_t channel = 0;
+      const std::vector<std::int64_t> channels = kept_of(step.node).channels;
+      for (std::size_t i = 0; i < channels.size(); ++i) {
+        add_gradient(step.inputs[i], gradient.narrow(1, channel, channels[i]).contiguous(format), false);
+        channel += channels[i];
+      }
+      return;
+    }
     case Op::kConv:
+    case Op::kDepthwise:
     case Op::kInput:
     case Op::kSigmoid:
       return;
@@ -95,9 +105,10 @@ void Detector::Impl::backward_conv(const Step& step) {
   const bool to_bias = trains && here.bias && !step.bias_in_batch_norm;
   const at::Tensor kernel = conv_kernel(step);
   const std::int64_t dilation = dilation_of(here);
-  auto [to_x, to_kernel, to_b] = at::convolution_backward(
-      gradient, conv_input(step), kernel, at::IntArrayRef{kernel.size(0)}, {here.stride, here.stride},
-      {here.padding, here.padding}, {dilation, dilation}, false, {0, 0}, 1, {to_input, trains, to_bias});
+  auto [to_x, to_kernel, to_b] =
+      at::convolution_backward(gradient, conv_input(step), kernel, at::IntArrayRef{kernel.size(0)},
+                               {here.stride, here.stride}, {here.padding, here.padding}, {dilation, dilation},
+                               false, {0, 0}, groups_of(here, kernel), {to_input, trains, to_bias});
   if (to_input) add_gradient(step.inputs[0], to_x.to(value(step.inputs[0]).scalar_type()), false);
   std::int64_t channel = 0;
   for (const int member : step.group) {
@@ -164,7 +175,7 @@ void Detector::Impl::add_gradient(int node, const at::Tensor& gradient, bool sha
 std::vector<at::Tensor> Detector::Impl::collect_gradients() {
   std::vector<at::Tensor> list;
   for_each_slot([&](const network::WeightSlot& slot, std::size_t node) {
-    if (!slot.trainable || (slot.op == Op::kConv && arrays[node].frozen)) return;
+    if (!slot.trainable || (network::is_convolution(slot.op) && arrays[node].frozen)) return;
     ArrayGradients& own = array_gradients[node];
     const std::string array = slot.name.substr(slot.node.size() + 1);
     at::Tensor& gradient = array == "kernel"  ? own.kernel

@@ -48,7 +48,7 @@ std::vector<std::string> frozen_nodes(const network::Network& network, const std
   std::vector<std::string> names;
   for (const network::Node& node : network.nodes) {
     const bool listed = std::find(blocks.begin(), blocks.end(), network::block_of(node.name)) != blocks.end();
-    if (node.op == Op::kConv && listed) names.push_back(node.name);
+    if (network::is_convolution(node.op) && listed) names.push_back(node.name);
   }
   return names;
 }
@@ -76,7 +76,7 @@ Detector::Impl::Impl(network::Network network_in, const DetectorOptions& options
   arrays = load_arrays(network, device, format);
   for (const Step& step : plan.steps) {
     NodeArrays& own = arrays_of(step.node);
-    if (node(step).op != Op::kConv) continue;
+    if (!network::is_convolution(node(step).op)) continue;
     own.frozen = std::find(frozen.begin(), frozen.end(), node(step).name) != frozen.end();
     const at::ScalarType compute = step.head ? at::kFloat : type;
     own.compute_kernel = compute == at::kFloat ? own.kernel : at::empty_like(own.kernel, compute);
@@ -105,7 +105,7 @@ void Detector::Impl::fold_batch_norms() {
     NodeArrays& conv = arrays_of(step.node);
     const bool norm_follows = std::any_of(plan.steps.begin(), plan.steps.end(),
                                           [&](const Step& other) { return other.conv == step.node; });
-    if (node(step).op != Op::kConv || norm_follows || step.head) continue;
+    if (!network::is_convolution(node(step).op) || norm_follows || step.head) continue;
     conv.compute_kernel = conv.kernel.to(type);
     if (conv.bias.defined()) conv.compute_bias = conv.bias.to(type);
   }
@@ -139,7 +139,7 @@ enum class Kind { kTrainable, kFrozen, kMoving };
 
 Kind kind_of(const network::WeightSlot& slot, const NodeArrays& arrays) {
   if (!slot.trainable) return Kind::kMoving;
-  return slot.op == Op::kConv && arrays.frozen ? Kind::kFrozen : Kind::kTrainable;
+  return network::is_convolution(slot.op) && arrays.frozen ? Kind::kFrozen : Kind::kTrainable;
 }
 
 // Calls visit(slot name, tensor) for the arrays of one kind.

@@ -17,7 +17,8 @@ struct Detector::Impl {
   // What the backward pass of one node needs beyond its inputs' values.
   struct Kept {
     at::Tensor mean, invstd;  // kBatchNorm: of the batch; mean alone, less the bias, with moving statistics
-    at::Tensor padded, max_indices;  // kMaxPool
+    at::Tensor padded, max_indices;      // kMaxPool
+    std::vector<std::int64_t> channels;  // kConcat: of each input
   };
   // The gradient of a node's value as it is gathered. A shared tensor belongs to several nodes and must not
   // be changed.
@@ -81,6 +82,10 @@ struct Detector::Impl {
   at::Tensor& value(int node) { return values[static_cast<std::size_t>(node)]; }
   NodeArrays& arrays_of(int node) { return arrays[static_cast<std::size_t>(node)]; }
   Kept& kept_of(int node) { return kept[static_cast<std::size_t>(node)]; }
+  // Channels are convolved in this many groups: all of them together, or each by itself.
+  std::int64_t groups_of(const network::Node& conv, const at::Tensor& kernel) const {
+    return conv.op == network::Op::kDepthwise ? kernel.size(0) : 1;
+  }
   // Dilation to call LibTorch with.
   std::int64_t dilation_of(const network::Node& conv) const;
   // The value a convolution reads: in float32 for a head.

@@ -4,6 +4,7 @@
 #include <ATen/ops/add.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/batch_norm.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/max_pool2d.h>
@@ -21,6 +22,7 @@
 #include "base/rng.h"
 #include "model/outputs.h"
 #include "network/backbones.h"
+#include "network/graph_builder.h"
 #include "tensor/array.h"
 
 namespace maskfit::model {
@@ -33,12 +35,8 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A small network with random arrays everywhere, biases and moving statistics included.
-Network random_network(network::BackboneOptions options = {}) {
-  options.backbone = "resnet10";
-  options.input = {3, 32, 48};
-  options.classes = 2;
-  Network network = network::make_detectnet(options);
+// Random arrays everywhere, biases and moving statistics included.
+Network fill_randomly(Network network) {
   network::initialise(network, 3);
   std::uint64_t sample = 0;
   for (auto& [name, array] : network.weights) {
@@ -48,6 +46,14 @@ Network random_network(network::BackboneOptions options = {}) {
     for (float& v : array.values) v = positive ? rng.uniform(0.5f, 1.5f) : rng.uniform(-0.3f, 0.3f);
   }
   return network;
+}
+
+// A small network with such arrays.
+Network random_network(network::BackboneOptions options = {}) {
+  options.backbone = "resnet10";
+  options.input = {3, 32, 48};
+  options.classes = 2;
+  return fill_randomly(network::make_detectnet(options));
 }
 
 at::Tensor random_images(std::int64_t count, const network::Shape& shape, std::uint64_t seed = 1) {
@@ -115,6 +121,10 @@ class Oracle {
         return at::conv2d(in(0), array("kernel"), node.bias ? array("bias") : at::Tensor(),
                           {node.stride, node.stride}, {node.padding, node.padding},
                           {node.dilation, node.dilation});
+      case Op::kDepthwise:
+        return at::conv2d(in(0), array("kernel"), node.bias ? array("bias") : at::Tensor(),
+                          {node.stride, node.stride}, {node.padding, node.padding},
+                          {node.dilation, node.dilation}, in(0).size(1));
       case Op::kBatchNorm: {
         const bool batch = training && !freeze_bn_;
         return at::batch_norm(
@@ -127,6 +137,8 @@ class Oracle {
         return at::sigmoid(in(0));
       case Op::kAdd:
         return at::add(in(0), in(1));
+      case Op::kConcat:
+        return at::cat({in(0), in(1)}, 1);
       case Op::kUpsample:
         return at::upsample_nearest2d(in(0), {in(0).size(2) * node.factor, in(0).size(3) * node.factor});
       case Op::kMaxPool: {
@@ -212,6 +224,20 @@ TEST(DetectorTest, GradientsAgreeThroughMaxPoolAndAnIdentityUnit) {
     if (node.name == "block_1a_conv_1" || node.name == "block_1a_conv_shortcut") node.inputs = {"thrice"};
   }
   expect_same_gradients(network, {}, 2e-4);
+}
+
+TEST(DetectorTest, GradientsAgreeThroughDepthwiseConvolutionsAndConcatenation) {
+  network::GraphBuilder graph({3, 32, 48});
+  std::string x = graph.conv("conv1", graph.input(), {.out_channels = 8, .kernel = 3, .stride = 2});
+  x = graph.relu("relu1", graph.batch_norm("bn_conv1", x));
+  std::string a = graph.depthwise("dw", x, {.kernel = 3, .stride = 2, .bias = false});
+  a = graph.relu("dw_relu", graph.batch_norm("dw_bn", a));
+  const std::string b = graph.conv("branch", x, {.out_channels = 5, .kernel = 1, .stride = 2});
+  x = graph.concat("joined", {a, b});
+  const std::string bbox = graph.conv("output_bbox", x, {.out_channels = 8});
+  const std::string cov = graph.conv("output_cov", x, {.out_channels = 2});
+  // The gradients of the heads' biases are sums in which almost everything cancels.
+  expect_same_gradients(fill_randomly(graph.finish("joined", {bbox, graph.sigmoid("p", cov)})), {}, 1e-3);
 }
 
 TEST(DetectorTest, Bfloat16StaysNearFloat32) {

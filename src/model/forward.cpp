@@ -56,6 +56,7 @@ at::Tensor Detector::Impl::run(const Step& step, bool training) {
   const at::Tensor& first = value(step.inputs[0]);
   switch (here.op) {
     case Op::kConv:
+    case Op::kDepthwise:
       return run_conv(step);
     case Op::kBatchNorm:
       return run_batch_norm(step, training);
@@ -66,6 +67,15 @@ at::Tensor Detector::Impl::run(const Step& step, bool training) {
       for (std::size_t i = step.in_place ? 1 : 2; i < step.inputs.size(); ++i)
         sum.add_(value(step.inputs[i]));
       return sum;
+    }
+    case Op::kConcat: {
+      std::vector<at::Tensor> parts;
+      kept_of(step.node).channels.clear();
+      for (const int input : step.inputs) {
+        parts.push_back(value(input));
+        kept_of(step.node).channels.push_back(parts.back().size(1));
+      }
+      return at::cat(parts, 1);
     }
     case Op::kUpsample:
       return at::upsample_nearest2d(first, {first.size(2) * here.factor, first.size(3) * here.factor});
@@ -87,9 +97,10 @@ at::Tensor Detector::Impl::run_conv(const Step& step) {
     bias = at::cat(biases);
   }
   const std::int64_t dilation = dilation_of(here);
-  const at::Tensor out =
-      at::convolution(conv_input(step), conv_kernel(step), bias, {here.stride, here.stride},
-                      {here.padding, here.padding}, {dilation, dilation}, false, {0, 0}, 1);
+  const at::Tensor kernel = conv_kernel(step);
+  const at::Tensor out = at::convolution(conv_input(step), kernel, bias, {here.stride, here.stride},
+                                         {here.padding, here.padding}, {dilation, dilation}, false, {0, 0},
+                                         groups_of(here, kernel));
   std::int64_t channel = here.out_channels;
   for (std::size_t i = 1; i < step.group.size(); ++i) {
     const std::int64_t channels = arrays_of(step.group[i]).kernel.size(0);
@@ -156,7 +167,7 @@ void Detector::Impl::refresh_compute_kernels() {
   std::vector<at::Tensor> copies, masters;
   for (const Step& step : plan.steps) {
     const NodeArrays& conv = arrays_of(step.node);
-    if (node(step).op != Op::kConv || step.head) continue;
+    if (!network::is_convolution(node(step).op) || step.head) continue;
     copies.push_back(conv.compute_kernel);
     masters.push_back(conv.kernel);
     if (!conv.compute_bias.defined()) continue;

@@ -65,7 +65,7 @@ class Planner {
       if (node(norm.node).op != Op::kBatchNorm) continue;
       Step& conv = step(norm.inputs[0]);
       const bool alone = readers(conv.node).size() == 1 && !is_output(conv.node);
-      if (node(conv.node).op != Op::kConv || !alone) continue;
+      if (!network::is_convolution(node(conv.node).op) || !alone) continue;
       conv.bias_in_batch_norm = node(conv.node).bias;
       norm.conv = conv.node;
     }
@@ -73,7 +73,7 @@ class Planner {
 
   void find_groups() {
     for (Step& each : plan_.steps) {
-      if (node(each.node).op == Op::kConv) each.group = {each.node};
+      if (network::is_convolution(node(each.node).op)) each.group = {each.node};
     }
     Step& box = step(plan_.bbox);
     Step& cov = step(plan_.cov_logits);
@@ -91,7 +91,8 @@ class Planner {
   void find_gradient_flow() {
     for (Step& each : plan_.steps) {
       const Node& here = node(each.node);
-      const bool trains = here.op == Op::kBatchNorm || (here.op == Op::kConv && !frozen_.contains(here.name));
+      const bool trains =
+          here.op == Op::kBatchNorm || (network::is_convolution(here.op) && !frozen_.contains(here.name));
       each.needs_gradient = trains || std::any_of(each.inputs.begin(), each.inputs.end(),
                                                   [&](int input) { return step(input).needs_gradient; });
     }
@@ -102,6 +103,7 @@ class Planner {
       if (!each.needs_gradient) continue;
       switch (node(each.node).op) {
         case Op::kConv:
+        case Op::kDepthwise:
         case Op::kBatchNorm:
         case Op::kMaxPool:
           step(each.inputs[0]).saved = true;
@@ -111,6 +113,7 @@ class Planner {
           break;
         case Op::kInput:
         case Op::kAdd:
+        case Op::kConcat:
         case Op::kUpsample:
         case Op::kSigmoid:
           break;

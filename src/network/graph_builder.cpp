@@ -31,6 +31,14 @@ std::string GraphBuilder::conv(const std::string& name, const std::string& from,
   return append(std::move(node));
 }
 
+std::string GraphBuilder::depthwise(const std::string& name, const std::string& from,
+                                    const ConvOptions& options) {
+  conv(name, from, options);
+  network_.nodes.back().op = Op::kDepthwise;
+  network_.nodes.back().out_channels = 0;
+  return name;
+}
+
 std::string GraphBuilder::batch_norm(const std::string& name, const std::string& from) {
   Node node;
   node.name = name;
@@ -69,6 +77,25 @@ std::string GraphBuilder::add(const std::string& name, const std::string& a, con
   node.name = name;
   node.op = Op::kAdd;
   node.inputs = {a, b};
+  return append(std::move(node));
+}
+
+std::string GraphBuilder::concat(const std::string& name, const std::vector<std::string>& parts) {
+  Node node;
+  node.name = name;
+  node.op = Op::kConcat;
+  node.inputs = parts;
+  return append(std::move(node));
+}
+
+std::string GraphBuilder::max_pool(const std::string& name, const std::string& from, int kernel, int stride) {
+  Node node;
+  node.name = name;
+  node.op = Op::kMaxPool;
+  node.inputs = {from};
+  node.kernel = kernel;
+  node.stride = stride;
+  node.padding = (kernel - 1) / 2;
   return append(std::move(node));
 }
 

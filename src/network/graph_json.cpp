@@ -14,16 +14,22 @@ struct OpRow {
   Op op;
   const char* name;
 };
-constexpr OpRow kOps[] = {{Op::kInput, "input"},          {Op::kConv, "conv"},
-                          {Op::kBatchNorm, "batch_norm"}, {Op::kRelu, "relu"},
-                          {Op::kSigmoid, "sigmoid"},      {Op::kAdd, "add"},
-                          {Op::kUpsample, "upsample"},    {Op::kMaxPool, "max_pool"}};
+constexpr OpRow kOps[] = {{Op::kInput, "input"},
+                          {Op::kConv, "conv"},
+                          {Op::kDepthwise, "depthwise"},
+                          {Op::kBatchNorm, "batch_norm"},
+                          {Op::kRelu, "relu"},
+                          {Op::kSigmoid, "sigmoid"},
+                          {Op::kAdd, "add"},
+                          {Op::kConcat, "concat"},
+                          {Op::kUpsample, "upsample"},
+                          {Op::kMaxPool, "max_pool"}};
 
 // Calls visit(field name, member) for the fields that an operation has beyond name, op and inputs. The one
 // list that writer and reader share.
 template <typename NodeRef, typename Visit>
 void visit_fields(NodeRef& node, Visit visit) {
-  const bool windowed = node.op == Op::kConv || node.op == Op::kMaxPool;
+  const bool windowed = is_convolution(node.op) || node.op == Op::kMaxPool;
   if (node.op == Op::kConv) visit("out_channels", node.out_channels);
   if (windowed) {
     visit("kernel", node.kernel);
@@ -31,7 +37,7 @@ void visit_fields(NodeRef& node, Visit visit) {
     visit("padding", node.padding);
     visit("dilation", node.dilation);
   }
-  if (node.op == Op::kConv) visit("bias", node.bias);
+  if (is_convolution(node.op)) visit("bias", node.bias);
   if (node.op == Op::kBatchNorm) {
     visit("epsilon", node.epsilon);
     visit("momentum", node.momentum);

@@ -42,6 +42,14 @@ TEST(GraphJsonTest, RoundTripKeepsEveryField) {
   Network network = tiny();
   network.nodes.push_back(
       {.name = "pool", .op = Op::kMaxPool, .inputs = {"neck_relu"}, .kernel = 3, .stride = 2, .padding = 1});
+  network.nodes.push_back({.name = "dw",
+                           .op = Op::kDepthwise,
+                           .inputs = {"pool"},
+                           .kernel = 3,
+                           .stride = 2,
+                           .padding = 1,
+                           .bias = false});
+  network.nodes.push_back({.name = "joined", .op = Op::kConcat, .inputs = {"dw", "dw"}});
   network.nodes[2].momentum = 0.999f;
   network.nodes[1].dilation = 2;
   network.nodes[1].padding = 6;

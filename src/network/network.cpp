@@ -24,16 +24,28 @@ Shape windowed(const Node& node, const Shape& in, int channels) {
   return out;
 }
 
+Shape concatenated(const Node& node, const std::vector<Shape>& in) {
+  Shape out = {0, in[0].height, in[0].width};
+  for (const Shape& part : in) {
+    MASKFIT_CHECK(part.height == out.height && part.width == out.width, "node '{}' concatenates {} and {}",
+                  node.name, describe(in[0]), describe(part));
+    out.channels += part.channels;
+  }
+  return out;
+}
+
 Shape shape_of(const Node& node, const std::vector<Shape>& in, const Shape& network_input) {
-  const std::size_t least = node.op == Op::kInput ? 0 : node.op == Op::kAdd ? 2 : 1;
-  MASKFIT_CHECK(in.size() == least || (node.op == Op::kAdd && in.size() > least), "node '{}' has {} inputs",
-                node.name, in.size());
+  const bool joins = node.op == Op::kAdd || node.op == Op::kConcat;
+  const std::size_t least = node.op == Op::kInput ? 0 : joins ? 2 : 1;
+  MASKFIT_CHECK(in.size() == least || (joins && in.size() > least), "node '{}' has {} inputs", node.name,
+                in.size());
   switch (node.op) {
     case Op::kInput:
       return network_input;
     case Op::kConv:
       MASKFIT_CHECK(node.out_channels > 0, "node '{}': out_channels={}", node.name, node.out_channels);
       return windowed(node, in[0], node.out_channels);
+    case Op::kDepthwise:
     case Op::kMaxPool:
       return windowed(node, in[0], in[0].channels);
     case Op::kUpsample:
@@ -45,6 +57,8 @@ Shape shape_of(const Node& node, const std::vector<Shape>& in, const Shape& netw
                       describe(other));
       }
       return in[0];
+    case Op::kConcat:
+      return concatenated(node, in);
     case Op::kBatchNorm:
     case Op::kRelu:
     case Op::kSigmoid:
@@ -64,6 +78,10 @@ const Node& Network::node(const std::string& node_name) const {
     if (candidate.name == node_name) return candidate;
   }
   MASKFIT_CHECK(false, "network '{}' has no node '{}'", name, node_name);
+}
+
+bool is_convolution(Op op) {
+  return op == Op::kConv || op == Op::kDepthwise;
 }
 
 int same_padding(int kernel, int dilation) {
@@ -103,9 +121,11 @@ std::vector<WeightSlot> weight_slots(const Network& network) {
     const auto add = [&](const char* array, std::vector<std::int64_t> shape, bool trainable) {
       slots.push_back({node.name + "/" + array, node.name, node.op, std::move(shape), trainable});
     };
-    if (node.op == Op::kConv) {
-      add("kernel", {node.out_channels, shapes.at(node.inputs[0]).channels, node.kernel, node.kernel}, true);
-      if (node.bias) add("bias", {node.out_channels}, true);
+    if (is_convolution(node.op)) {
+      const int out = shapes.at(node.name).channels;
+      const int in = node.op == Op::kDepthwise ? 1 : shapes.at(node.inputs[0]).channels;
+      add("kernel", {out, in, node.kernel, node.kernel}, true);
+      if (node.bias) add("bias", {out}, true);
     } else if (node.op == Op::kBatchNorm) {
       const std::int64_t channels = shapes.at(node.name).channels;
       add("gamma", {channels}, true);
@@ -141,7 +161,7 @@ Counts count(const Network& network) {
   for (const WeightSlot& slot : weight_slots(network)) {
     const std::int64_t size = Array{slot.shape, {}}.size();
     (slot.trainable ? counts.trainable : counts.non_trainable) += size;
-    if (slot.op == Op::kConv && slot.shape.size() == 4) {
+    if (is_convolution(slot.op) && slot.shape.size() == 4) {
       const Shape& out = shapes.at(slot.node);
       counts.macs += size * out.height * out.width;
     }

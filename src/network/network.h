@@ -24,10 +24,12 @@ struct Array {
 enum class Op {
   kInput,      // channels x height x width, values 0..1
   kConv,       // weights "<name>/kernel" and, with bias, "<name>/bias"
+  kDepthwise,  // a filter a channel: "<name>/kernel" is [channels][1][height][width]; bias as kConv
   kBatchNorm,  // weights "<name>/gamma", "/beta", "/moving_mean", "/moving_variance"
   kRelu,
   kSigmoid,
   kAdd,       // two or more inputs of one shape
+  kConcat,    // two or more inputs of one height and width: their channels one after the other
   kUpsample,  // nearest neighbour, integer `factor`
   kMaxPool,   // pads with zeros, as the reference does
 };
@@ -36,7 +38,7 @@ struct Node {
   std::string name;  // the reference's layer names: conv1, bn_conv1, block_1a_conv_1, output_cov, ...
   Op op = Op::kInput;
   std::vector<std::string> inputs;  // names of earlier nodes
-  // kConv, kMaxPool; padding is explicit, the same on both sides
+  // kConv, kDepthwise (without out_channels), kMaxPool; padding is explicit, the same on both sides
   int out_channels = 0, kernel = 1, stride = 1, padding = 0, dilation = 1;
   bool bias = true;
   // kBatchNorm
@@ -46,6 +48,9 @@ struct Node {
 
   bool operator==(const Node&) const = default;
 };
+
+// kConv and kDepthwise: a kernel, an optional bias.
+bool is_convolution(Op op);
 
 struct Shape {
   int channels = 0, height = 0, width = 0;

@@ -61,6 +61,27 @@ TEST(NetworkTest, PoolUpsampleAndAdd) {
   EXPECT_EQ(shapes.at("sum"), (Shape{4, 6, 8}));
 }
 
+TEST(NetworkTest, DepthwiseHasAFilterAChannelAndConcatAddsChannels) {
+  GraphBuilder graph({3, 8, 8});
+  const std::string a = graph.conv("a", graph.input(), {.out_channels = 6, .kernel = 1});
+  const std::string dw = graph.depthwise("dw", a, {.kernel = 3, .bias = false});
+  const std::string joined = graph.concat("joined", {a, dw, graph.max_pool("pool", a, 3, 1)});
+  const Network network = graph.finish("n", {joined});
+  EXPECT_EQ(infer_shapes(network).at("dw"), (Shape{6, 8, 8}));
+  EXPECT_EQ(infer_shapes(network).at("joined"), (Shape{18, 8, 8}));
+  EXPECT_THAT(network.weights.at("dw/kernel").shape, ElementsAre(6, 1, 3, 3));
+  EXPECT_EQ(count(network).macs, 64 * (3 * 6 + 6 * 9));
+}
+
+TEST(NetworkTest, ConcatOfUnequalSizesNamesTheNodeAndBothShapes) {
+  GraphBuilder graph({3, 8, 8});
+  const std::string a = graph.conv("a", graph.input(), {.out_channels = 2, .kernel = 1});
+  const std::string b = graph.max_pool("b", a, 2, 2);
+  graph.concat("joined", {a, b});
+  EXPECT_THAT(check_message([&] { graph.finish("n", {"joined"}); }),
+              testing::AllOf(HasSubstr("joined"), HasSubstr("2x8x8"), HasSubstr("2x4x4")));
+}
+
 TEST(NetworkTest, AddOfUnequalShapesNamesTheNodeAndBothShapes) {
   Network network = small();
   network.nodes.push_back({.name = "sum", .op = Op::kAdd, .inputs = {"c1", "c2"}});

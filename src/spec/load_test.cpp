@@ -55,14 +55,11 @@ TEST(LoadSpec, FaceMaskTrainSpecIsValid) {
   EXPECT_EQ(loaded.spec.bbox_rasterizer_config().deadzone_radius(), 0.400000154972f);
 }
 
-TEST(LoadSpec, FaceMaskRetrainSpecIsValidButItsCommandWouldRefuseTheGraph) {
+TEST(LoadSpec, FaceMaskRetrainSpecIsValid) {
   const auto loaded = load_experiment(testdata("tlt2_retrain_resnet18.txt"));
-  const base::Findings findings = check_loaded(loaded);
-  EXPECT_FALSE(has_refused(findings));
-  EXPECT_THAT(lines(findings),
-              testing::Contains(
-                  "model_config.load_graph: valid, but not supported yet by the command that needs it"));
-  EXPECT_TRUE(has_refused(check_loaded(loaded, {.purpose = Purpose::kRun})));
+  EXPECT_FALSE(has_refused(check_loaded(loaded)));
+  EXPECT_FALSE(has_refused(check_loaded(loaded, {.purpose = Purpose::kRun})));
+  EXPECT_TRUE(loaded.spec.model_config().load_graph());
   expect_round_trip(loaded.spec);
 }
 
