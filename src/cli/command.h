@@ -26,6 +26,7 @@ const std::vector<Command>& command_table();
 // One function a command, each in its own file.
 Command doctor_command();
 Command data_get_command();
+Command data_organise_command();
 Command data_import_command();
 Command data_convert_command();
 Command data_info_command();

@@ -12,6 +12,7 @@
 #include "cli/transfer_progress.h"
 #include "dataset/public_sets.h"
 #include "fetch/address.h"
+#include "fetch/archive_reader.h"
 #include "fetch/disk.h"
 #include "fetch/download.h"
 #include "fetch/kaggle.h"
@@ -137,6 +138,23 @@ fetch::Downloaded fetch_one(const Job& job) {
   }
 }
 
+// Reads an archive to its end. A server that states too small a length gives a file that looks complete.
+class NothingKept : public fetch::ArchiveVisitor {
+ public:
+  void on_entry(const fetch::ArchiveEntry&, fetch::EntryReader&) override {}
+  bool enter(const fetch::ArchiveEntry&) override { return false; }
+};
+
+// What is wrong with a file that no published digest vouches for; "" when nothing is, or it is no archive.
+std::string archive_fault(const std::filesystem::path& file, base::StopToken stop) {
+  NothingKept visitor;
+  const fetch::ArchiveWalk walk = fetch::walk_archive(file, file.parent_path(), {}, visitor, stop);
+  for (const fetch::ArchiveProblem& problem : walk.problems) {
+    if (problem.fault == fetch::ArchiveFault::kTorn) return problem.what;
+  }
+  return "";
+}
+
 int run(const Options& options) {
   if (options.list || (options.what.size() == 1 && options.what.front() == "list")) {
     print_list();
@@ -175,6 +193,11 @@ int run(const Options& options) {
                              : file.resumed_at > 0 ? ", gone on from " + fetch::format_bytes(file.resumed_at)
                                                    : "",
                              file.sha256, file.checked ? ", as published" : "");
+    if (file.checked) continue;
+    if (const std::string fault = archive_fault(file.file, job.options.stop); !fault.empty()) {
+      throw Error(ExitCode::kRefused, "the archive that came is broken: " + fault, file.file.string(),
+                  "its server gives no digest to compare with; --force fetches it again");
+    }
   }
   std::cout << fmt::format("\nnext: maskfit data organise '{}' --to sets\n", options.to);
   return 0;

@@ -13,6 +13,7 @@
 #include "dataset/public_sets.h"
 #include "fetch/address.h"
 #include "fetch/file_digest.h"
+#include "tests/support/archive_writer.h"
 #include "tests/support/http_server.h"
 #include "tests/support/temp_dir.h"
 
@@ -59,6 +60,18 @@ TEST_F(DataGet, FileByItsAddress) {
   EXPECT_THAT(outcome.out, HasSubstr("next: maskfit data organise '" + to() + "'"));
   EXPECT_EQ(get({server.url("/b.zip"), "--to", to(), "--digest", base::sha256("other")}).code, 3);
   EXPECT_EQ(get({server.url("/b.zip"), "--to", to(), "--digest", "xyz"}).code, 2);
+}
+
+TEST_F(DataGet, ArchiveThatAServerCutShortIsFoundOut) {
+  const std::string whole =
+      support::make_archive({{"a", std::string(5000, 'a'), ""}, {"b", std::string(5000, 'b'), ""}}, "gnutar");
+  support::HttpServer server([&](const HttpRequest& r, HttpConnection& c) {
+    answer_file(r, c, r.target == "/whole.tar" ? whole : whole.substr(0, 7000), "\"1\"");
+  });
+  EXPECT_EQ(get({server.url("/whole.tar"), "--to", to()}).code, 0);
+  const Outcome cut = get({server.url("/cut.tar"), "--to", to()});
+  EXPECT_EQ(cut.code, 3);
+  EXPECT_THAT(cut.err, HasSubstr("the archive that came is broken"));
 }
 
 TEST_F(DataGet, ListNamesSizeLicenceAndAddress) {
