@@ -27,7 +27,7 @@ constexpr std::chrono::milliseconds kProgressInterval{200};
 // What a server calls this version of the file: a strong ETag, else the date of its last change. If-Range
 // takes no weak ETag (RFC 9110, 13.1.5).
 std::string validator_of(const AnswerHead& head) {
-  const std::string tag = head.header("etag");
+  std::string tag = head.header("etag");
   if (tag.size() >= 2 && tag.front() == '"') return tag;
   return head.header("last-modified");
 }
@@ -290,7 +290,7 @@ class Download {
 // The name while the server's is not known; two addresses whose paths end alike must not share it.
 std::string name_before_answer(const std::string& url, const DownloadOptions& options) {
   if (!options.file_name.empty()) return options.file_name;
-  const std::string name = file_name_of(url);
+  std::string name = file_name_of(url);
   if (!name.empty() && parse_address(url).query.empty()) return name;
   return (name.empty() ? "download" : name) + "-" + base::sha256(url).substr(0, 8);
 }
