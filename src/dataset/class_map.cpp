@@ -103,6 +103,9 @@ std::optional<MappedClass> ClassMap::find(const std::string& source) const {
 }
 
 std::string suggest_classes_option(const std::map<std::string, std::int64_t>& unknown) {
+  // Numbers tell nothing; which is which has to be seen on a picture, and both options are given to paste.
+  if (unknown.size() == 2 && unknown.contains("0") && unknown.contains("1"))
+    return "--classes 0=mask,1=no-mask or, the other way round, --classes 0=no-mask,1=mask";
   std::string text;
   for (const auto& [name, boxes] : unknown) {
     const std::string target = synonym_target(name);

@@ -9,15 +9,19 @@
 #include <vector>
 
 #include "base/finding.h"
+#include "base/interrupt.h"
 #include "dataset/class_map.h"
 #include "dataset/dataset.h"
+#include "dataset/import_rules.h"
 #include "formats/pascal_voc.h"
 
 namespace maskfit::dataset {
 
-enum class LabelFormat { kAuto, kVoc, kKitti };
+enum class LabelFormat { kAuto, kVoc, kKitti, kYolo, kLabelme, kCoco, kMafa, kWider, kFddb };
 
 struct ImportOptions {
+  // kAuto: whatever is there; of several labels of one picture the first in this order: Pascal VOC, LabelMe,
+  // COCO, MAFA, WIDER FACE, FDDB, KITTI, YOLO. The others are compared with it.
   LabelFormat from = LabelFormat::kAuto;
   ClassMap classes;
   // For samples that no folder name puts into a split.
@@ -33,6 +37,13 @@ struct ImportOptions {
   // Cut boxes to the picture and leave out what is none; false: as written, to compare with the reference.
   bool mend_boxes = true;
   formats::VocPixels voc_pixels = formats::VocPixels::kAuto;
+  FaceRules rules;
+  // Where to keep what decoding showed, so that a second import decodes only what changed; empty: nowhere.
+  // Written also when the import is stopped.
+  std::filesystem::path cache;
+  // Called with pictures done and all, from several threads but never from two at once.
+  std::function<void(std::int64_t, std::int64_t)> progress;
+  base::StopToken stop;
 };
 
 // What became of one file. Every file below the imported folders has exactly one record.
@@ -40,6 +51,7 @@ enum class Outcome { kUsed, kRepaired, kRefused };
 struct FileRecord {
   std::string file;  // below the folder as the user wrote it
   Outcome outcome = Outcome::kUsed;
+  std::string as;  // what it is: "picture", "Pascal VOC label", "YOLO label, compared", "text"
 };
 
 // Class in the labels -> class in the dataset -> boxes; the target of ignored ones is "ignore".
@@ -51,9 +63,10 @@ struct ImportResult {
   // Why files were refused or repaired, and what to look at; sorted by file and line.
   base::Findings findings;
   std::vector<FileRecord> files;  // sorted
-  LabelFormat format = LabelFormat::kVoc;
-  std::string decision;  // one sentence: which format was read, and why
+  std::string decision;           // which formats were read, and why; a line an imported folder
   ClassUse classes;
+  std::map<std::string, std::int64_t> ignored;  // faces that a rule made regions to ignore, by reason
+  std::int64_t decoded = 0;                     // pictures decoded; the rest was known from the cache
 
   std::int64_t count(Outcome outcome) const;
 };
@@ -65,6 +78,9 @@ ImportResult import_folders(const std::vector<std::filesystem::path>& folders, c
 // Gives every box the class that the map has for it. Throws base::Error (kRefused) for classes that it does
 // not have; the hint is the option to paste.
 ClassUse map_classes(std::vector<Sample>& samples, const ClassMap& map, const std::string& where);
+
+// One JSON object a line: {"file", "outcome": "used" | "repaired" | "refused", "as"}; why is in the findings.
+void write_file_records(const std::vector<FileRecord>& files, const std::filesystem::path& path);
 
 // Copies the pictures to dataset.root/images/<id><ending> and refers to them there. `progress` is called with
 // the number done, and may be empty.

@@ -32,11 +32,10 @@ std::string split_of(const fs::path& relative) {
   return split;
 }
 
-FileKind kind_of(const fs::path& path, const std::string& label_ending) {
+FileKind kind_of(const fs::path& path) {
   if (path.filename().string().starts_with('.'))
     return FileKind::kOther;  // ".a.jpg" of another system's bookkeeping
   const std::string ending = base::to_lower(path.extension().string());
-  if (ending == label_ending) return FileKind::kLabel;
   const bool picture =
       std::find(std::begin(kPictureEndings), std::end(kPictureEndings), ending) != std::end(kPictureEndings);
   return picture ? FileKind::kPicture : FileKind::kOther;
@@ -63,12 +62,38 @@ std::string joined(const std::vector<std::size_t>& indices, const std::vector<Su
   return text;
 }
 
+// "test_img_4" and "test_label_4" -> "test_*_4"; "" when no such word is in the name.
+std::string without_kind_words(const std::string& stem) {
+  static constexpr std::string_view kWords[] = {"img",   "image", "images", "pic", "picture",
+                                                "photo", "label", "labels", "ann", "annotation",
+                                                "annot", "bbox",  "box",    "gt"};
+  std::string out, word;
+  bool any = false;
+  const auto end_word = [&] {
+    const bool known = std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
+    any = any || known;
+    out += known ? "*" : word;
+    word.clear();
+  };
+  for (const char c : base::to_lower(stem)) {
+    if (c >= 'a' && c <= 'z') {
+      word += c;
+    } else {
+      end_word();
+      out += c;
+    }
+  }
+  end_word();
+  return any && out != "*" ? out : "";
+}
+
 class Pairer {
  public:
-  explicit Pairer(const std::vector<SurveyedFile>& files)
-      : files_(files), claims_(files.size()), spoken_for_(files.size()) {
+  Pairer(const std::vector<SurveyedFile>& files, const StatedName& stated_name)
+      : files_(files), stated_name_(stated_name), claims_(files.size()), spoken_for_(files.size()) {
     for (std::size_t i = 0; i < files.size(); ++i) {
       if (files[i].kind != FileKind::kPicture) continue;
+      pictures_[files[i].path.filename().string()].push_back(i);
       pictures_[files[i].path.stem().string()].push_back(i);
       pictures_any_case_[base::to_lower(files[i].path.stem().string())].push_back(i);
     }
@@ -81,6 +106,7 @@ class Pairer {
     for (std::size_t i = 0; i < files_.size(); ++i) {
       if (files_[i].kind == FileKind::kPicture) settle(i);
     }
+    pair_by_number();
     std::sort(pairing_.left.begin(), pairing_.left.end(),
               [](const Pairing::Left& a, const Pairing::Left& b) { return a.file < b.file; });
     return std::move(pairing_);
@@ -107,8 +133,12 @@ class Pairer {
     const std::string stem = files_[label].path.stem().string();
     int score = 0;
     auto best = best_pictures(label, find(pictures_, stem), &score);
-    const bool case_differs = best.empty();
+    bool case_differs = best.empty();
+    // "a.jpg.txt" and "a.xml.txt"
+    if (best.empty()) best = best_pictures(label, find(pictures_, fs::path(stem).stem().string()), &score);
+    case_differs = best.empty();
     if (case_differs) best = best_pictures(label, find(pictures_any_case_, base::to_lower(stem)), &score);
+    if (best.size() > 1) keep_stated(label, &best);
     if (best.empty()) {
       pairing_.left.push_back({label, "there is no picture of this name", true});
     } else if (best.size() > 1) {
@@ -117,6 +147,36 @@ class Pairer {
       for (const std::size_t picture : best) spoken_for_[picture] = files_[label].path.string();
     } else {
       claims_[best[0]].push_back({label, score, case_differs});
+    }
+  }
+
+  // Of several pictures the one that the label names, if it names one of them.
+  void keep_stated(std::size_t label, std::vector<std::size_t>* pictures) const {
+    if (!stated_name_) return;
+    const std::string stated = stated_name_(label);
+    for (const std::size_t picture : *pictures) {
+      if (files_[picture].path.filename().string() != stated) continue;
+      *pictures = {picture};
+      return;
+    }
+  }
+
+  void pair_by_number() {
+    std::map<std::string, std::vector<std::size_t>> alone[2];  // of pictures, of labels
+    for (const Pairing::Left& left : pairing_.left) {
+      const SurveyedFile& file = files_[left.file];
+      const std::string key = left.alone ? without_kind_words(file.path.stem().string()) : "";
+      if (!key.empty()) alone[file.kind == FileKind::kLabel][file.split + "/" + key].push_back(left.file);
+    }
+    for (const auto& [key, labels] : alone[1]) {
+      const auto pictures = alone[0].find(key);
+      if (pictures == alone[0].end() || labels.size() != 1 || pictures->second.size() != 1) continue;
+      const std::size_t picture = pictures->second[0], label = labels[0];
+      pairing_.pairs.push_back({picture, label,
+                                fmt::format("its picture is called {}, which fits no other label",
+                                            files_[picture].path.filename().string())});
+      std::erase_if(pairing_.left,
+                    [&](const Pairing::Left& left) { return left.file == picture || left.file == label; });
     }
   }
 
@@ -139,7 +199,9 @@ class Pairer {
     if (unclear) {
       pairing_.left.push_back({picture, "it has several labels: " + joined(labels, files_), false});
     } else {
-      pairing_.pairs.push_back({picture, claims[0].label, claims[0].case_differs});
+      pairing_.pairs.push_back(
+          {picture, claims[0].label,
+           claims[0].case_differs ? "its name differs from the picture's in upper and lower case" : ""});
     }
     for (std::size_t i = unclear ? 0 : 1; i < claims.size(); ++i) {
       pairing_.left.push_back(
@@ -161,6 +223,7 @@ class Pairer {
   };
 
   const std::vector<SurveyedFile>& files_;
+  const StatedName& stated_name_;
   Index pictures_, pictures_any_case_;      // by name without ending
   std::vector<std::vector<Claim>> claims_;  // of each picture
   std::vector<std::string> spoken_for_;     // the label that could not decide on this picture
@@ -169,7 +232,7 @@ class Pairer {
 
 }  // namespace
 
-std::vector<SurveyedFile> survey(const fs::path& folder, const std::string& label_ending) {
+std::vector<SurveyedFile> survey(const fs::path& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
     throw base::Error(base::ExitCode::kFailed, "there is no such folder", folder.string(),
@@ -182,8 +245,7 @@ std::vector<SurveyedFile> survey(const fs::path& folder, const std::string& labe
       if (!it->is_symlink()) continue;  // a link to a folder, or to nothing, is a file that nobody can use
     }
     const fs::path relative = it->path().lexically_relative(folder);
-    const FileKind kind =
-        it->is_directory() || !it->exists() ? FileKind::kOther : kind_of(relative, label_ending);
+    const FileKind kind = it->is_directory() || !it->exists() ? FileKind::kOther : kind_of(relative);
     files.push_back({relative, kind, split_of(relative)});
   }
   if (error)
@@ -194,8 +256,8 @@ std::vector<SurveyedFile> survey(const fs::path& folder, const std::string& labe
   return files;
 }
 
-Pairing pair_files(const std::vector<SurveyedFile>& files) {
-  return Pairer(files).pair();
+Pairing pair_files(const std::vector<SurveyedFile>& files, const StatedName& stated_name) {
+  return Pairer(files, stated_name).pair();
 }
 
 }  // namespace maskfit::dataset

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "tests/support/temp_dir.h"
 
 namespace maskfit::dataset {
@@ -17,7 +18,11 @@ using testing::HasSubstr;
 std::vector<SurveyedFile> survey_of(const std::vector<std::string>& names) {
   support::TempDir folder;
   for (const std::string& name : names) base::write_file(folder / name, "");
-  return survey(folder.path(), ".xml");
+  auto files = survey(folder.path());
+  for (SurveyedFile& file : files) {
+    if (base::to_lower(file.path.extension().string()) == ".xml") file.kind = FileKind::kLabel;
+  }
+  return files;
 }
 
 std::vector<std::string> pairs_of(const std::vector<std::string>& names) {
@@ -62,14 +67,14 @@ TEST(Survey, LinkToAFolderIsListedAndNotFollowed) {
   support::TempDir folder;
   base::write_file(folder / "real/a.jpg", "");
   std::filesystem::create_directory_symlink(folder.path(), folder / "loop");
-  const auto files = survey(folder.path(), ".xml");
+  const auto files = survey(folder.path());
   ASSERT_EQ(files.size(), 2u);
   EXPECT_EQ(files[0].path, "loop");
   EXPECT_EQ(files[0].kind, FileKind::kOther);
 }
 
 TEST(Survey, MissingFolderIsNamed) {
-  EXPECT_THROW(survey("/no/such/folder", ".xml"), base::Error);
+  EXPECT_THROW(survey("/no/such/folder"), base::Error);
 }
 
 TEST(PairFiles, FlatFolder) {
@@ -106,7 +111,7 @@ TEST(PairFiles, NamesThatDifferInCaseArePairedAndMarked) {
   const auto files = survey_of({"IMG_1.JPG", "img_1.xml"});
   const Pairing pairing = pair_files(files);
   ASSERT_EQ(pairing.pairs.size(), 1u);
-  EXPECT_TRUE(pairing.pairs[0].case_differs);
+  EXPECT_THAT(pairing.pairs[0].how, HasSubstr("upper and lower case"));
 }
 
 TEST(PairFiles, ExactNameGoesBeforeOneThatDiffersInCase) {
@@ -118,6 +123,31 @@ TEST(PairFiles, TwoPicturesWithOneLabelAreNotGuessed) {
               ElementsAre("a.jpg: several pictures share the label a.xml",
                           "a.png: several pictures share the label a.xml",
                           "a.xml: it could belong to any of a.jpg, a.png"));
+}
+
+TEST(PairFiles, ALabelThatStatesItsPictureDecidesBetweenEqualStems) {
+  const auto files = survey_of({"a.jpg", "a.png", "a.xml"});
+  const Pairing pairing = pair_files(files, [](std::size_t) { return "a.png"; });
+  ASSERT_EQ(pairing.pairs.size(), 1u);
+  EXPECT_EQ(files[pairing.pairs[0].picture].path, "a.png");
+  ASSERT_EQ(pairing.left.size(), 1u);
+  EXPECT_EQ(pairing.left[0].reason, "there is no label of this name");
+}
+
+TEST(PairFiles, ALabelMayCarryThePicturesEnding) {
+  EXPECT_THAT(pairs_of({"a.jpg", "a.png", "a.jpg.xml", "a.png.xml"}),
+              ElementsAre("a.jpg a.jpg.xml", "a.png a.png.xml"));
+}
+
+TEST(PairFiles, NamesThatDifferInTheWordForTheirKind) {
+  EXPECT_THAT(pairs_of({"test/images/test_img_4.jpg", "test/images/test_img_14.jpg",
+                        "test/labels/test_label_4.xml", "test/labels/test_label_14.xml"}),
+              testing::UnorderedElementsAre("test/images/test_img_4.jpg test/labels/test_label_4.xml",
+                                            "test/images/test_img_14.jpg test/labels/test_label_14.xml"));
+  // Two pictures for one number, another split, and names that are nothing but such a word: no pairs.
+  EXPECT_THAT(pairs_of({"img_4.jpg", "picture_4.jpg", "label_4.xml"}), testing::IsEmpty());
+  EXPECT_THAT(pairs_of({"train/img_4.jpg", "val/label_4.xml"}), testing::IsEmpty());
+  EXPECT_THAT(pairs_of({"image.jpg", "label.xml"}), testing::IsEmpty());
 }
 
 TEST(PairFiles, TwoLabelsForOnePictureAreNotGuessed) {
