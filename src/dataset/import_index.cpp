@@ -87,8 +87,8 @@ const std::vector<std::size_t>* lookup(const std::map<std::string, std::vector<s
 // How many parts at the end the paths have in common.
 std::size_t common_end(const fs::path& a, const fs::path& b, bool without_ending) {
   std::vector<std::string> parts_a, parts_b;
-  for (const fs::path& part : without_ending ? fs::path(a).replace_extension() : a)
-    parts_a.push_back(part.string());
+  const fs::path whole = without_ending ? a.parent_path() / a.stem() : a;
+  for (const fs::path& part : whole) parts_a.push_back(part.string());
   for (const fs::path& part : b) parts_b.push_back(part.string());
   std::size_t n = 0;
   while (n < std::min(parts_a.size(), parts_b.size()) &&

@@ -3,13 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <fstream>
-
 #include "base/error.h"
 #include "base/files.h"
-#include "image/image.h"
-#include "tests/support/temp_dir.h"
+#include "tests/support/import_fixture.h"
 
 namespace maskfit::dataset {
 namespace {
@@ -18,79 +14,6 @@ namespace fs = std::filesystem;
 using boxes::Box;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-// A folder that is filled file by file.
-class ImportTest : public testing::Test {
- protected:
-  void picture(const std::string& name, int width = 100, int height = 80) {
-    const image::Image grey{width, height, 3,
-                            std::vector<std::uint8_t>(static_cast<std::size_t>(width * height * 3), 90)};
-    file(name, name.ends_with(".png") ? image::encode_png(grey) : image::encode_jpeg(grey));
-  }
-  void voc(const std::string& name, const std::string& class_name, const Box& box = {10, 20, 30, 40},
-           const std::string& extra = "") {
-    file(name, fmt::format(
-                   "<annotation><size><width>100</width><height>80</height></size>\n<object><name>{}</name>{}"
-                   "<bndbox><xmin>{}</xmin><ymin>{}</ymin><xmax>{}</xmax><ymax>{}</ymax></bndbox></object></"
-                   "annotation>",
-                   class_name, extra, box.x1, box.y1, box.x2, box.y2));
-  }
-  // Without the sync to disk of base::write_file, which a hundred small test files need not wait for.
-  void file(const std::string& name, const std::string& bytes) {
-    fs::create_directories((folder_ / name).parent_path());
-    std::ofstream(folder_ / name, std::ios::binary) << bytes;
-  }
-
-  ImportResult import(const ImportOptions& options = {}) {
-    ImportResult result = import_folders({folder_.path()}, options);
-    check_accounts(result);
-    return result;
-  }
-
-  // Every file once; a refused or repaired one has a finding that says why, a used one has none but warnings.
-  void check_accounts(const ImportResult& result) {
-    std::size_t present = 0;
-    for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
-      present += entry.is_regular_file();
-    EXPECT_EQ(result.files.size(), present);
-    EXPECT_EQ(static_cast<std::size_t>(result.count(Outcome::kUsed) + result.count(Outcome::kRepaired) +
-                                       result.count(Outcome::kRefused)),
-              present);
-    for (const FileRecord& record : result.files) {
-      const auto told =
-          std::count_if(result.findings.begin(), result.findings.end(), [&](const base::Finding& f) {
-            return f.file == record.file && f.severity != base::Severity::kWarning;
-          });
-      EXPECT_EQ(told > 0, record.outcome != Outcome::kUsed) << record.file;
-    }
-  }
-
-  std::string outcome(const ImportResult& result, const std::string& name) {
-    for (const FileRecord& record : result.files) {
-      if (record.file != (folder_ / name).string()) continue;
-      return record.outcome == Outcome::kUsed       ? "used"
-             : record.outcome == Outcome::kRepaired ? "repaired"
-                                                    : "refused";
-    }
-    return "no record";
-  }
-
-  std::string told(const ImportResult& result, const std::string& name) {
-    std::string text;
-    for (const auto& finding : result.findings) {
-      if (finding.file == (folder_ / name).string()) text += finding.what + "; " + finding.remedy + "\n";
-    }
-    return text;
-  }
-
-  std::vector<std::string> ids(const ImportResult& result) {
-    std::vector<std::string> list;
-    for (const Sample& sample : result.dataset.samples) list.push_back(sample.id);
-    return list;
-  }
-
-  support::TempDir folder_;
-};
 
 TEST_F(ImportTest, VocFolderBecomesSamples) {
   picture("images/a.jpg");
@@ -117,7 +40,7 @@ TEST_F(ImportTest, KittiFolderBecomesSamplesWithAllFields) {
        "Mask 0.5 2 -1.5 1.5 2 30 40 1 2 3 4 5 6 7\nDontCare -1 -1 -10 50 10 60 20 -1 -1 -1 -1000 -1000 -1000 "
        "-10\n");
   const ImportResult result = import();
-  EXPECT_EQ(result.format, LabelFormat::kKitti);
+  EXPECT_EQ(result.decision, "KITTI labels for 1 pictures");
   const auto& boxes = result.dataset.samples[0].boxes;
   ASSERT_EQ(boxes.size(), 2u);
   EXPECT_EQ(boxes[0].class_name, "mask");
@@ -139,21 +62,21 @@ TEST_F(ImportTest, EveryFileHasItsFate) {
   picture("edge.jpg");
   voc("edge.xml", "mask", {90, 10, 101, 40});
   file("empty.png", "");
-  file("classes.names", "mask\n");
-  file("a.txt", "0 0.5 0.5 0.2 0.2\n");
+  file("notes.txt", "drawn by hand\n");
+  file("table.csv", "a.jpg,1,2\n");
   const ImportResult result = import();
   EXPECT_THAT(ids(result), ElementsAre("a", "edge"));
   for (const char* used : {"a.jpg", "a.xml", "edge.jpg"}) EXPECT_EQ(outcome(result, used), "used") << used;
   EXPECT_EQ(outcome(result, "edge.xml"), "repaired");
   for (const char* refused : {"lonely.jpg", "lost.xml", "broken.jpg", "broken.xml", "unreadable.jpg",
-                              "unreadable.xml", "empty.png", "classes.names", "a.txt"}) {
+                              "unreadable.xml", "empty.png", "notes.txt", "table.csv"}) {
     EXPECT_EQ(outcome(result, refused), "refused") << refused;
   }
   EXPECT_THAT(told(result, "broken.xml"), HasSubstr("its picture was refused"));
   EXPECT_THAT(told(result, "unreadable.jpg"), HasSubstr("its label was refused"));
   EXPECT_THAT(told(result, "unreadable.xml"), HasSubstr("not XML"));
   EXPECT_THAT(told(result, "lonely.jpg"), HasSubstr("no label of this name"));
-  EXPECT_THAT(told(result, "a.txt"), HasSubstr("neither a picture nor a Pascal VOC label"));
+  EXPECT_THAT(told(result, "notes.txt"), HasSubstr("neither a picture nor a label (text)"));
 }
 
 TEST_F(ImportTest, WronglyNamedPictureIsUsedAndReported) {
@@ -333,8 +256,8 @@ TEST_F(ImportTest, SeveralFoldersKeepTheirNamesInTheIds) {
 
 TEST_F(ImportTest, FolderWithoutKnownLabelsSaysWhatIsThere) {
   picture("a.jpg");
-  file("a.txt", "0 0.5 0.5 0.2 0.2\n");
-  EXPECT_THAT([&] { import(); }, testing::ThrowsMessage<base::Error>(HasSubstr("found 1 .jpg, 1 .txt")));
+  file("a.csv", "a.jpg,0.5,0.5,0.2,0.2\n");
+  EXPECT_THAT([&] { import(); }, testing::ThrowsMessage<base::Error>(HasSubstr("found 1 .csv, 1 .jpg")));
 }
 
 TEST_F(ImportTest, NothingUsableIsAnErrorWithTheFirstReason) {

@@ -10,8 +10,10 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "formats/coco.h"
 #include "formats/fddb.h"
 #include "formats/kitti.h"
+#include "formats/labelme.h"
 #include "formats/mafa.h"
 #include "formats/mat5.h"
 #include "formats/pascal_voc.h"
@@ -19,6 +21,7 @@
 #include "formats/tf_example.h"
 #include "formats/tfrecord.h"
 #include "formats/widerface.h"
+#include "formats/yolo.h"
 #include "tests/support/mat_writer.h"
 
 namespace maskfit::formats {
@@ -181,6 +184,45 @@ TEST(Mutations, Fddb) {
         for (const FddbPicture& picture : parse_fddb(bytes, "f", &findings)) {
           for (const FddbEllipse& face : picture.faces) face.tight_box();
         }
+      });
+}
+
+TEST(Mutations, Yolo) {
+  expect_survives("0 0.5 0.5 0.2 0.3\n1 0.25 0.5 0.1 0.1 0.9\n0 0.1 0.1 0.9 0.1 0.5 0.9\n",
+                  [](const std::string& bytes) {
+                    base::Findings findings;
+                    is_yolo_text(bytes);
+                    parse_yolo(bytes, "f", &findings);
+                  });
+  expect_survives("path: x\nnc: 2\nnames: ['a, b', c]\n---\nnames:\n  0: d\n  1: \"e\"\n- f\n",
+                  [](const std::string& bytes) {
+                    EXPECT_LE(parse_yolo_yaml(bytes).size(), bytes.size());
+                    parse_yolo_name_list(bytes);
+                  });
+}
+
+TEST(Mutations, Coco) {
+  expect_survives(
+      R"({"images": [{"id": 1, "file_name": "a.jpg", "width": 9, "height": 8}], "categories": [{"id": 3, "name": "mask"}],
+      "annotations": [{"id": 1, "image_id": 1, "category_id": 3, "bbox": [1, 2.5, 3, 4], "iscrowd": 0},
+      {"id": 2, "image_id": 1, "category_id": 3, "segmentation": [[1, 2, 3, 4, 5, 6]]}]})",
+      [](const std::string& bytes) {
+        base::Findings findings;
+        parse_coco(bytes, "f", &findings);
+      });
+  expect_survives(std::string(2000, '['), [](const std::string& bytes) {
+    base::Findings findings;
+    EXPECT_THROW(parse_coco(bytes, "f", &findings), base::Error);
+  });
+}
+
+TEST(Mutations, Labelme) {
+  expect_survives(
+      R"({"imagePath": "a.jpg", "imageWidth": 9, "shapes": [{"label": "m", "shape_type": "rectangle",
+      "points": [[1, 2], [3, 4]]}, {"label": "c", "shape_type": "circle", "points": [[5, 5], [6, 7]]}]})",
+      [](const std::string& bytes) {
+        base::Findings findings;
+        EXPECT_TRUE(parse_labelme(bytes, "f", &findings) || !findings.empty());
       });
 }
 
