@@ -59,6 +59,17 @@ bool needs_quotes(const std::string& text) {
   });
 }
 
+std::string classes_option(const std::map<std::string, std::int64_t>& unknown, bool swapped) {
+  std::string text;
+  for (const auto& [name, boxes] : unknown) {
+    const std::string target = name == "0"   ? (swapped ? "no-mask" : "mask")
+                               : name == "1" ? (swapped ? "mask" : "no-mask")
+                                             : synonym_target(name);
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : ",", name, target.empty() ? "" : "=", target);
+  }
+  return needs_quotes(text) ? fmt::format("--classes '{}'", text) : "--classes " + text;
+}
+
 }  // namespace
 
 ClassMap::ClassMap(const std::string& text) {
@@ -103,15 +114,11 @@ std::optional<MappedClass> ClassMap::find(const std::string& source) const {
 }
 
 std::string suggest_classes_option(const std::map<std::string, std::int64_t>& unknown) {
-  // Numbers tell nothing; which is which has to be seen on a picture, and both options are given to paste.
-  if (unknown.size() == 2 && unknown.contains("0") && unknown.contains("1"))
-    return "--classes 0=mask,1=no-mask or, the other way round, --classes 0=no-mask,1=mask";
-  std::string text;
-  for (const auto& [name, boxes] : unknown) {
-    const std::string target = synonym_target(name);
-    text += fmt::format("{}{}{}{}", text.empty() ? "" : ",", name, target.empty() ? "" : "=", target);
-  }
-  return needs_quotes(text) ? fmt::format("--classes '{}'", text) : "--classes " + text;
+  const std::string option = classes_option(unknown, false);
+  // YOLO's numbers tell nothing; which is which has to be seen on a picture, and both options are given to
+  // paste.
+  if (!unknown.contains("0") || !unknown.contains("1")) return option;
+  return option + " or, with 0 and 1 the other way round, " + classes_option(unknown, true);
 }
 
 }  // namespace maskfit::dataset

@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "boxes/box.h"
+#include "formats/utf8.h"
 
 namespace maskfit::dataset {
 namespace fs = std::filesystem;
@@ -14,23 +15,6 @@ namespace {
 using base::Severity;
 
 constexpr float kSameBox = 0.5f;  // IoU from which two labels of one picture mean the same face
-
-bool is_utf8(const std::string& text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const int more = lead < 0x80         ? 0
-                     : (lead >> 5) == 6  ? 1
-                     : (lead >> 4) == 14 ? 2
-                     : (lead >> 3) == 30 ? 3
-                                         : -1;
-    if (more < 0 || i + static_cast<std::size_t>(more) >= text.size()) return false;
-    for (int k = 1; k <= more; ++k) {
-      if ((static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]) >> 6) != 2) return false;
-    }
-    i += static_cast<std::size_t>(more) + 1;
-  }
-  return true;
-}
 
 // Roboflow exports several augmented copies of one picture as NAME.rf.HASH.jpg; they must not part in a
 // split.
@@ -120,7 +104,7 @@ bool ItemReader::read_picture(Item* item, Sample* sample, PictureFrame* frame) c
   const auto find = [&](Severity severity, const std::string& what, const std::string& remedy) {
     item->findings.push_back({severity, name, 0, "", what, remedy});
   };
-  if (!is_utf8(file.path.string())) {
+  if (!formats::is_utf8(file.path.string())) {
     find(Severity::kRefused, "its name is not UTF-8", "rename it");
     return false;
   }

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "dataset/import_lists.h"
+#include "formats/utf8.h"
 
 namespace maskfit::dataset {
 namespace fs = std::filesystem;
@@ -100,7 +101,12 @@ class Surveyor {
   void read_names() {
     for (std::size_t i = 0; i < source_.files.size(); ++i) {
       if (source_.contents[i] != Content::kNames && source_.contents[i] != Content::kYaml) continue;
-      const std::string text = read(i);
+      std::string text = read(i);
+      if (!formats::is_utf8(text)) {
+        text = formats::utf8_from_latin1(text);
+        find(Severity::kWarning, i, "it is not UTF-8",
+             "it was read as Latin-1; look at the names of the classes");
+      }
       auto names = source_.contents[i] == Content::kYaml ? formats::parse_yolo_yaml(text)
                                                          : formats::parse_yolo_name_list(text);
       if (!names.empty()) source_.names[i] = std::move(names);

@@ -289,20 +289,5 @@ TEST_F(ImportTest, OpenDataReadsFoldersAndDatasetsAlike) {
   EXPECT_THROW(open_data(folder_ / "nothing"), base::Error);
 }
 
-// The real thing, where it is at hand.
-TEST(ImportRealData, Masks640HasTheBoxesThatItsReadmeCounts) {
-  const fs::path data = support::shared_data();
-  if (data.empty()) GTEST_SKIP() << "no ../shared/data beside the checkout";
-  ImportOptions options;
-  options.decode_pictures = false;
-  const ImportResult result = import_folders({data / "masks640"}, options);
-  const auto counts = count_by_split(result.dataset);
-  EXPECT_EQ(counts.at("train").samples, 1122);
-  EXPECT_EQ(counts.at("train").boxes,
-            (std::map<std::string, std::int64_t>{{"mask", 1316}, {"no-mask", 1166}}));
-  EXPECT_EQ(counts.at("val").samples, 280);
-  EXPECT_EQ(counts.at("val").boxes, (std::map<std::string, std::int64_t>{{"mask", 353}, {"no-mask", 468}}));
-}
-
 }  // namespace
 }  // namespace maskfit::dataset

@@ -70,6 +70,7 @@ TEST(Coco, BrokenJsonIsRefusedWithLineAndColumn) {
   }
   EXPECT_THROW(parse_coco("[]", "f", &findings), base::Error);
   EXPECT_THROW(parse_coco("", "f", &findings), base::Error);
+  EXPECT_THROW(parse_coco("{\"images\": 1e999}", "f", &findings), base::Error);
 }
 
 TEST(Labelme, ShapesBecomeBoxes) {

@@ -23,6 +23,10 @@ json parse_json(std::string_view text, const std::string& file) {
     throw base::Error(base::ExitCode::kRefused,
                       at >= text.size() ? "the JSON is cut off" : "the JSON is broken here",
                       fmt::format("{}:{}:{}", file, line, column), "fetch or export the file anew");
+  } catch (const json::exception&) {
+    // A number beyond a double's range; the parser does not tell where.
+    throw base::Error(base::ExitCode::kRefused, "the JSON holds a number that is too large", file,
+                      "export the file anew");
   }
 }
 

@@ -1,13 +1,13 @@
 #include "formats/mat5.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <bit>
 #include <limits>
 
 #include "base/error.h"
+#include "formats/inflate.h"
 #include "formats/little_endian.h"
+#include "formats/utf8.h"
 
 namespace maskfit::formats {
 namespace {
@@ -64,26 +64,6 @@ std::size_t width_of(std::uint32_t type) {
       return 8;
     default:
       return 0;
-  }
-}
-
-void append_utf8(std::string& text, std::uint32_t code) {
-  if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) code = 0xFFFD;
-  const auto put = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0 | (code >> 6));
-    put(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    put(0xE0 | (code >> 12));
-    put(0x80 | ((code >> 6) & 0x3F));
-    put(0x80 | (code & 0x3F));
-  } else {
-    put(0xF0 | (code >> 18));
-    put(0x80 | ((code >> 12) & 0x3F));
-    put(0x80 | ((code >> 6) & 0x3F));
-    put(0x80 | (code & 0x3F));
   }
 }
 
@@ -344,35 +324,15 @@ class Reader {
   std::size_t at_ = 0;
 };
 
-// The inflated bytes of a compressed variable. Grows as data arrives, so that memory follows the file.
+// The inflated bytes of a compressed variable.
 std::string inflate_variable(std::string_view bytes, const std::string& where, Context* context) {
-  const auto refuse = [&](const std::string& what) {
-    throw base::Error(base::ExitCode::kRefused, fmt::format("broken MATLAB file: {} is {}", where, what),
+  std::string trouble;
+  std::string out =
+      inflate_bounded(bytes, std::min(context->inflated_left, bytes.size() * kMaxRatio + 64), &trouble);
+  if (!trouble.empty()) {
+    throw base::Error(base::ExitCode::kRefused, fmt::format("broken MATLAB file: {} is {}", where, trouble),
                       context->file, "fetch the file anew; it is damaged or cut off");
-  };
-  z_stream stream{};
-  if (inflateInit(&stream) != Z_OK) refuse("not readable: zlib has no memory");
-  struct End {
-    z_stream* stream;
-    ~End() { inflateEnd(stream); }
-  } end{&stream};
-  // zlib does not write to its input.
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  std::string out;
-  const std::size_t most = std::min(context->inflated_left, bytes.size() * kMaxRatio + 64);
-  int state = Z_OK;
-  while (state == Z_OK) {
-    const std::size_t filled = out.size();
-    out.resize(std::min(most, std::max<std::size_t>(4096, 2 * filled)));
-    if (out.size() == filled) refuse(fmt::format("longer than {} bytes once inflated", most));
-    stream.next_out = reinterpret_cast<Bytef*>(out.data() + filled);
-    stream.avail_out = static_cast<uInt>(out.size() - filled);
-    state = inflate(&stream, Z_NO_FLUSH);
-    out.resize(out.size() - stream.avail_out);
   }
-  if (state != Z_STREAM_END)
-    refuse(stream.msg == nullptr ? "cut off" : fmt::format("damaged ({})", stream.msg));
   context->inflated_left -= out.size();
   return out;
 }
