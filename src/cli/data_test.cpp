@@ -71,7 +71,9 @@ TEST_F(DataCommands, ImportWithoutAMapExitsWith3AndTellsTheOption) {
   const Outcome outcome = data({"import", path("in"), "--to", path("set")});
   EXPECT_EQ(outcome.code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("--classes With_Mask=mask,bare"));
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "set"));
+  EXPECT_FALSE(dataset::is_dataset(folder_ / "set"));
+  // What it has seen is kept and in nobody's way.
+  EXPECT_EQ(import().code, 0);
 }
 
 TEST_F(DataCommands, ImportDoesNotWriteOverAnything) {
@@ -91,7 +93,9 @@ TEST_F(DataCommands, ImportCopiesWhenAsked) {
 }
 
 TEST_F(DataCommands, WrongValueIsAUsageError) {
-  EXPECT_EQ(import({"--from", "yolo"}).code, 2);
+  EXPECT_EQ(import({"--from", "csv"}).code, 2);
+  EXPECT_EQ(import({"--rules", "strict"}).code, 2);
+  EXPECT_EQ(import({"--max-blur", "3"}).code, 2);
   EXPECT_EQ(import({"--val-percent", "120"}).code, 2);
 }
 
