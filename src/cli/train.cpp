@@ -70,6 +70,10 @@ std::function<int()> declare(CLI::App& app) {
   app.add_option("--spec", r.spec_file,
                  "Spec file (TLT and TAO files work); what it leaves out, its recipe fills in");
   app.add_option("--recipe", r.recipe, "scratch (random weights, the default) or tlt (the reference's)");
+  app.add_option("--from", r.from,
+                 "Train this model on, with its network as it is: a pruned one stays pruned (load_graph)");
+  app.add_option("--teacher", r.teacher,
+                 "Learn from this model's answers, too, e.g. the unpruned one (distillation)");
   app.add_option("--backbone", r.backbone, "resnet10, resnet18, resnet34 or resnet50");
   app.add_option("--size", r.size, "Network input WIDTHxHEIGHT, multiples of 16, e.g. 960x544");
   app.add_option("--epochs", r.epochs, "Length of the run");

@@ -101,7 +101,8 @@ void EpochEnd::write_model(const std::filesystem::path& path, const evaluate::Ev
                                             {.data_digest = s_.run.data.digest,
                                              .epoch = s_.step / s_.steps_per_epoch(),
                                              .step = s_.step,
-                                             .evaluation = evaluation}));
+                                             .evaluation = evaluation,
+                                             .lineage = s_.lineage}));
 }
 
 void EpochEnd::write_report() {

@@ -45,6 +45,17 @@ std::string chosen_split(const std::string& wanted, const dataset::Dataset& data
   return wanted;
 }
 
+std::vector<loader::LabeledPicture> evenly_spread(std::vector<loader::LabeledPicture> pictures,
+                                                  std::int64_t wanted) {
+  const auto all = static_cast<std::int64_t>(pictures.size());
+  if (wanted <= 0 || wanted >= all) return pictures;
+  std::vector<loader::LabeledPicture> chosen;
+  for (std::int64_t i = 0; i < wanted; ++i) {
+    chosen.push_back(std::move(pictures[static_cast<std::size_t>(i * all / wanted)]));
+  }
+  return chosen;
+}
+
 // The pictures meet the network as they did in training, whatever the spec says about sizes.
 loader::PictureSetOptions options_for(const spec::Experiment& experiment, const network::Model& model) {
   loader::PictureSetOptions options = picture_options(experiment);
@@ -88,32 +99,48 @@ Json class_json(const evaluate::ClassResult& r) {
 
 }  // namespace
 
-EvaluatedModel evaluate_model(const EvaluateRequest& request) {
-  network::Model model = network::read_model(request.model);
-  EvaluatedModel result;
-  result.experiment = experiment_for(request, model);
+Evaluator::Evaluator(EvaluateRequest request, const network::Model& model) : request_(std::move(request)) {
+  data_.experiment = experiment_for(request_, model);
   base::Findings findings;
-  const dataset::Dataset data = dataset::open_data(request.data, &findings);
-  result.split = chosen_split(request.split, data, request.data.string());
-  const std::vector<loader::LabeledPicture> pictures = loader::pictures_of(data, result.split);
-  const loader::ClassMapping classes = class_mapping(result.experiment, pictures);
-  result.pictures =
-      std::make_unique<loader::PictureSet>(pictures, classes, options_for(result.experiment, model));
-
-  if (!request.reference_exact) {
-    result.experiment.mutable_evaluation_config()->set_average_precision_mode(
+  const dataset::Dataset data = dataset::open_data(request_.data, &findings);
+  data_.split = chosen_split(request_.split, data, request_.data.string());
+  const std::vector<loader::LabeledPicture> pictures =
+      evenly_spread(loader::pictures_of(data, data_.split), request_.max_pictures);
+  const loader::ClassMapping classes = class_mapping(data_.experiment, pictures);
+  data_.pictures =
+      std::make_unique<loader::PictureSet>(pictures, classes, options_for(data_.experiment, model));
+  unmapped_labels_ = unmapped_labels(pictures, classes);
+  if (!request_.reference_exact) {
+    data_.experiment.mutable_evaluation_config()->set_average_precision_mode(
         spec::EvaluationConfig::ALL_POINT);
   }
-  model::Detector detector(std::move(model.network), request.device,
-                           model::precision_from_name(request.precision));
+  if (data_.split.empty()) data_.split = "all";
+}
+
+Evaluator::~Evaluator() = default;
+
+std::int64_t Evaluator::pictures() const {
+  return static_cast<std::int64_t>(data_.pictures->size());
+}
+
+Validation Evaluator::evaluate(network::Network network) const {
+  model::Detector detector(std::move(network), request_.device,
+                           model::precision_from_name(request_.precision));
   detector.fold_for_inference();
-  result.validation = validate(detector, *result.pictures, result.experiment,
-                               {.reference_exact = request.reference_exact,
-                                .stop = request.stop,
-                                .unmapped_labels = unmapped_labels(pictures, classes),
-                                .cost = {},
-                                .progress = request.progress});
-  if (result.split.empty()) result.split = "all";
+  return validate(detector, *data_.pictures, data_.experiment,
+                  {.reference_exact = request_.reference_exact,
+                   .stop = request_.stop,
+                   .unmapped_labels = unmapped_labels_,
+                   .cost = {},
+                   .progress = request_.progress});
+}
+
+EvaluatedModel evaluate_model(const EvaluateRequest& request) {
+  network::Model model = network::read_model(request.model);
+  Evaluator evaluator(request, model);
+  Validation validation = evaluator.evaluate(std::move(model.network));
+  EvaluatedModel result = std::move(evaluator.data_);
+  result.validation = std::move(validation);
   return result;
 }
 

@@ -2,7 +2,9 @@
 
 // A model file over a dataset: what `maskfit evaluate` does.
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +24,8 @@ struct EvaluateRequest {
   std::optional<std::filesystem::path>
       spec_file;  // evaluation, postprocessing and mapping from here, not the model
   std::string device = "cpu", precision = "fp32";
-  bool reference_exact = false;  // the spec's AP mode and the reference's matching, quirks included
+  bool reference_exact = false;   // the spec's AP mode and the reference's matching, quirks included
+  std::int64_t max_pictures = 0;  // of these only so many, evenly spread; 0: all
   base::StopToken stop;
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };
@@ -32,6 +35,23 @@ struct EvaluatedModel {
   std::string split;  // as used
   std::unique_ptr<loader::PictureSet> pictures;
   Validation validation;
+};
+
+// A dataset read once, for several networks that see and say the same as one model: itself, itself pruned.
+class Evaluator {
+ public:
+  // `model` is not kept. Throws as evaluate_model().
+  Evaluator(EvaluateRequest request, const network::Model& model);
+  ~Evaluator();
+
+  Validation evaluate(network::Network network) const;
+  std::int64_t pictures() const;
+
+ private:
+  friend EvaluatedModel evaluate_model(const EvaluateRequest& request);
+  EvaluateRequest request_;
+  EvaluatedModel data_;  // without its validation
+  std::map<std::string, std::int64_t> unmapped_labels_;
 };
 
 // All-point AP unless reference_exact. Throws base::Error (kRefused) when the split is empty, or when model

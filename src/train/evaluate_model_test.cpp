@@ -71,6 +71,19 @@ TEST_F(EvaluateModelTest, DataWithoutAValidationPartIsTakenWhole) {
   EXPECT_THROW(evaluate_model(request_), base::Error);
 }
 
+TEST_F(EvaluateModelTest, SeveralNetworksOnSomeOfThePictures) {
+  request_.split = "all";
+  request_.max_pictures = 4;
+  const network::Model model = network::read_model(request_.model);
+  const Evaluator evaluator(request_, model);
+  EXPECT_EQ(evaluator.pictures(), 4);
+  const Validation first = evaluator.evaluate(model.network);
+  EXPECT_EQ(first.evaluation.pictures, 4);
+  EXPECT_EQ(evaluator.evaluate(model.network).evaluation.map, first.evaluation.map);
+  request_.max_pictures = 99;
+  EXPECT_EQ(Evaluator(request_, model).pictures(), 10);
+}
+
 TEST_F(EvaluateModelTest, ModelOfOtherClassesIsRefusedWithBothLists) {
   write({"helmet"});
   try {

@@ -49,8 +49,13 @@ network::Model finished_model(network::Network network, const spec::Experiment& 
                       {"epoch", std::to_string(origin.epoch)},
                       {"step", std::to_string(origin.step)},
                       {"recipe", spec::TrainingConfig::Recipe_Name(experiment.training_config().recipe())}};
+  model.provenance.insert(origin.lineage.begin(), origin.lineage.end());
   if (origin.evaluation) add_figures(*origin.evaluation, model);
   return model;
+}
+
+bool has_experiment(const network::Model& model) {
+  return model.provenance.contains(kSpecEntry);
 }
 
 spec::Experiment experiment_of(const network::Model& model, const std::string& name_for_errors) {

@@ -3,6 +3,7 @@
 // The model file that a run leaves behind.
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "evaluate/evaluate.h"
@@ -17,6 +18,8 @@ struct ModelOrigin {
   std::int64_t epoch = 0;  // finished epochs
   std::int64_t step = 0;
   const evaluate::Evaluation* evaluation = nullptr;  // of these weights, when they were validated
+  // Entries about what came before, e.g. how the network was pruned.
+  std::map<std::string, std::string> lineage = {};
 };
 
 // Classes, canvas, box coding and postprocessing are the spec's. provenance: "experiment_spec" (the whole
@@ -25,6 +28,9 @@ struct ModelOrigin {
 // deploy::PictureDetector uses.
 network::Model finished_model(network::Network network, const spec::Experiment& experiment,
                               const ModelOrigin& origin);
+
+// Whether a model says which spec it was trained with.
+bool has_experiment(const network::Model& model);
 
 // The spec that a model was trained with, from its provenance. Throws base::Error (kRefused) for a model
 // without it.

@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "spec/load.h"
 #include "spec/print.h"
+#include "train/build_network.h"
+#include "train/teacher.h"
 
 namespace maskfit::train {
 namespace {
@@ -23,6 +25,15 @@ TrainingData data_of(const spec::Experiment& experiment, const RunRequest& reque
   const fs::path base =
       request.spec_file ? fs::absolute(*request.spec_file).parent_path() : fs::current_path();
   return open_spec_data(experiment.dataset_config(), base);
+}
+
+// A model to train on from, or to learn from, that does not fit is refused before there is a folder.
+void check_models(const spec::Experiment& experiment) {
+  if (experiment.model_config().pretrained_model_file().empty() &&
+      experiment.cost_function_config().distillation().teacher().empty()) {
+    return;
+  }
+  Teacher::open(experiment, build_network(experiment), "cpu");
 }
 
 void require_data(const RunRequest& request, const RunPlace& place) {
@@ -67,6 +78,7 @@ PreparedRun prepare_run(const RunRequest& request, const RunPlace& place) {
   spec::Experiment experiment = effective_experiment(request, labels, named);
   if (!named) data = data_of(experiment, request);
   loader::ClassMapping classes = class_mapping(experiment, data.train);
+  check_models(experiment);
   runs::RunFolder folder = runs::RunFolder::create(place.out, place.overwrite);
   base::write_file(folder.spec(), spec::to_text(experiment));
   return {std::move(experiment), std::move(data), std::move(classes), std::move(folder)};

@@ -6,11 +6,13 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "network/model_file.h"
 #include "spec/check.h"
 #include "spec/defaults.h"
 #include "spec/load.h"
 #include "spec/recipes.h"
 #include "spec/set_field.h"
+#include "train/finished_model.h"
 
 namespace maskfit::train {
 namespace {
@@ -33,8 +35,32 @@ TrainingConfig::Recipe recipe_from_name(const std::string& name) {
   throw Error(ExitCode::kUsage, fmt::format("unknown recipe '{}'", name), "--recipe", "use scratch or tlt");
 }
 
+// The pictures as the network of a model takes them.
+void set_input(const network::Shape& input, Draft& draft) {
+  auto* preprocessing = draft.experiment.mutable_augmentation_config()->mutable_preprocessing();
+  preprocessing->set_output_image_width(static_cast<std::uint32_t>(input.width));
+  preprocessing->set_output_image_height(static_cast<std::uint32_t>(input.height));
+  preprocessing->set_output_image_channel(static_cast<std::uint32_t>(input.channels));
+}
+
+// The spec that the model was trained with, or the recipe where it does not say.
+Draft draft_of_model(const RunRequest& request, const std::vector<std::string>& class_names) {
+  const network::Model model = network::read_model(*request.from);
+  Draft draft;
+  if (request.recipe.empty() && has_experiment(model)) {
+    draft.experiment = experiment_of(model, request.from->string());
+    // Another teacher, or none, is this run's to say.
+    draft.experiment.mutable_cost_function_config()->clear_distillation();
+  } else {
+    draft.experiment = spec::recipe_experiment(recipe_from_name(request.recipe), class_names);
+  }
+  set_input(model.network.input, draft);
+  return draft;
+}
+
 Draft first_draft(const RunRequest& request, const std::vector<std::string>& class_names) {
   if (!request.spec_file) {
+    if (request.from) return draft_of_model(request, class_names);
     return {spec::recipe_experiment(recipe_from_name(request.recipe), class_names), spec::Source(), {}};
   }
   spec::Loaded<Experiment> loaded = spec::load_experiment(*request.spec_file, class_names);
@@ -90,7 +116,19 @@ std::uint32_t whole_number(std::int64_t value, const char* option, std::int64_t 
 
 void apply_options(const RunRequest& request, Draft& draft) {
   TrainingConfig* training = draft.experiment.mutable_training_config();
+  if (request.backbone && request.from) {
+    throw Error(ExitCode::kUsage, "--backbone and --from both say what the network is", "--backbone",
+                "leave --backbone away; --set model_config.pretrained_model_file=FILE takes only weights");
+  }
   if (request.backbone) set_backbone(*request.backbone, draft);
+  if (request.from) {
+    draft.experiment.mutable_model_config()->set_pretrained_model_file(absolute(*request.from).string());
+    draft.experiment.mutable_model_config()->set_load_graph(true);
+  }
+  if (request.teacher) {
+    draft.experiment.mutable_cost_function_config()->mutable_distillation()->set_teacher(
+        absolute(*request.teacher).string());
+  }
   if (request.size) set_size(*request.size, draft);
   if (request.precision) set_precision(*request.precision, draft);
   if (request.epochs) training->set_num_epochs(whole_number(*request.epochs, "--epochs", 1));

@@ -16,16 +16,20 @@ namespace maskfit::train {
 // What the user said; everything may be left out.
 struct RunRequest {
   std::optional<std::filesystem::path> spec_file;
-  std::string recipe;                    // "tlt", "scratch"; "": the spec's, or scratch
-  std::optional<std::string> backbone;   // "resnet18"
-  std::optional<std::string> size;       // "960x544"
-  std::optional<std::string> precision;  // "fp32", "bf16", "fp16"
+  std::string recipe;  // "tlt", "scratch"; "": the spec's, or scratch
+  // A model whose network and weights are trained on (model_config.load_graph), pruned or not. Without
+  // spec_file and recipe its own spec is where the draft begins.
+  std::optional<std::filesystem::path> from;
+  std::optional<std::filesystem::path> teacher;  // a model to learn from beside the labels
+  std::optional<std::string> backbone;           // "resnet18"
+  std::optional<std::string> size;               // "960x544"
+  std::optional<std::string> precision;          // "fp32", "bf16", "fp16"
   std::optional<std::int64_t> epochs, batch, seed;
   std::vector<std::string> assignments;  // "training_config.num_epochs=5", applied last
 };
 
-// The recipe (or the file), then the options, then the assignments, then the defaults of what is still unset;
-// checked.
+// The recipe (or the file, or the spec of the model `from`), then the options, then the assignments, then the
+// defaults of what is still unset; checked.
 //   class_names: of the data, for a spec that lists no classes
 //   data_given: the data is named on the command line, dataset_config need not be complete
 // Throws base::Error (kUsage) for a malformed option, (kRefused) listing everything that is wrong with the

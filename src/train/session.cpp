@@ -46,6 +46,10 @@ std::vector<at::Tensor> all_tensors(const model::Detector& detector) {
 
 void report_pretrained(const PretrainedReport& report, const std::string& file, Observer& observer) {
   if (report.copied.empty()) return;
+  if (!report.loaded.empty()) {
+    observer.on_notice(Notice::kInfo, fmt::format("{}: {}", file, report.loaded));
+    return;
+  }
   observer.on_notice(Notice::kInfo, fmt::format("{} arrays copied from {}, {} left as they were",
                                                 report.copied.size(), file, report.skipped.size()));
   for (const std::string& skipped : report.skipped)
@@ -73,12 +77,18 @@ Session::Session(const PreparedRun& prepared, const TrainOptions& train_options,
   PretrainedReport pretrained;
   network::Network network = build_network(experiment, &pretrained);
   report_pretrained(pretrained, experiment.model_config().pretrained_model_file(), observer);
+  lineage = pretrained.lineage;
   target_options = {.task_aligned = experiment.cost_function_config().has_task_aligned(),
                     .shapes = targets::shapes_from_spec(experiment.bbox_rasterizer_config(), class_names),
                     .geometry = output_geometry(network),
                     .coding = box_coding(experiment),
                     .classes = static_cast<int>(class_names.size()),
                     .reference_exact = options.reference_exact};
+  teacher = Teacher::open(experiment, network, options.device);
+  if (teacher) {
+    observer.on_notice(Notice::kInfo,
+                       "learning from " + experiment.cost_function_config().distillation().teacher());
+  }
   detector =
       std::make_unique<model::Detector>(std::move(network), detector_options(experiment, options.device));
   loss = std::make_unique<loss::DetectionLoss>(loss::LossOptions{.cost = experiment.cost_function_config(),

@@ -3,6 +3,7 @@
 // The parts of a training, wired together from its spec, and their state as a checkpoint.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@
 #include "train/schedule.h"
 #include "train/step_monitor.h"
 #include "train/target_batch.h"
+#include "train/teacher.h"
 
 namespace maskfit::train {
 
@@ -66,6 +68,7 @@ struct Session {
   TargetOptions target_options;
   std::unique_ptr<model::Detector> detector;
   std::unique_ptr<loss::DetectionLoss> loss;
+  std::unique_ptr<Teacher> teacher;  // null without distillation
   loss::Regulariser regulariser;
   std::unique_ptr<Optimizer> optimizer;
   std::unique_ptr<LearningRate> learning_rate;
@@ -74,6 +77,7 @@ struct Session {
   StepMonitor monitor;
   BestModel best;
   std::int64_t step = 0;  // finished steps
+  std::map<std::string, std::string> lineage;  // of the network that was loaded, see ModelOrigin
 };
 
 }  // namespace maskfit::train

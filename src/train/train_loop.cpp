@@ -47,6 +47,7 @@ void take_step(Session& s, const StepInput& input, PixelSource& pixels, StepQueu
   const model::Outputs outputs =
       s.detector->forward(images, /*training=*/true);  // bbox [N][4C][h][w], cov [N][C][h][w]
   loss::Loss loss = s.loss->compute(outputs.bbox, outputs.cov_logits, outputs.cov, targets);
+  if (s.teacher) loss.task = loss.task.add(s.teacher->cost(images, outputs));
   const std::vector<at::Tensor> gradients = s.detector->backward(loss.task.mul(s.scaling.factor()));
   const bool finite = s.scaling.unscale(gradients);  // false: all are 0 now, as the reference steps then
 
