@@ -33,6 +33,7 @@ Command data_info_command();
 Command train_command();
 Command evaluate_command();
 Command infer_command();
+Command prune_command();
 Command demo_command();
 Command spec_check_command();
 Command spec_show_command();

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -58,7 +59,8 @@ std::string percent(std::int64_t part, std::int64_t whole) {
 }
 
 std::string drop_text(const LayerRow& row) {
-  return row.ap_drop ? fmt::format("{:+.4f}", -*row.ap_drop) : "";
+  if (!row.ap_drop) return "";
+  return fmt::format("{:+.4f}", std::abs(*row.ap_drop) < 5e-5 ? 0.0 : -*row.ap_drop);
 }
 
 }  // namespace
@@ -112,6 +114,7 @@ std::string to_table(const Summary& s) {
     std::string text = fmt::format("{:<{}}  {:>13}  {:>19}  {:>19}", name, width, filters, parameters, macs);
     if (measured) text += fmt::format("  {:>8}", drop);
     if (!note.empty()) text += "  " + note;
+    text.erase(text.find_last_not_of(' ') + 1);
     return text + '\n';
   };
   const auto arrow = [](const std::string& a, const std::string& b) {
