@@ -96,6 +96,6 @@ Image decode(std::string_view bytes, ReadInfo&) {
 
 }  // namespace
 
-const Codec kBmp{"bmp", recognises, read_header, decode};
+const Codec kBmp{"bmp", recognises, read_header, decode, nullptr};
 
 }  // namespace maskfit::image::codecs

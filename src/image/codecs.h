@@ -24,12 +24,14 @@ class Refused : public std::runtime_error {
 };
 
 // read_header fills stored_size and orientation, and notes what the header shows; it decodes no pixel.
-// decode takes what read_header found and gives stored_size pixels in RGB.
+// decode takes what read_header found and gives stored_size pixels in RGB. decode_reduced (null: there is no
+// shortcut) gives a fraction of them, see reduced.h.
 struct Codec {
   const char* format;  // as in ReadInfo::format
   bool (*recognises)(std::string_view bytes);
   void (*read_header)(std::string_view bytes, ReadInfo& info);
   Image (*decode)(std::string_view bytes, ReadInfo& info);
+  Image (*decode_reduced)(std::string_view bytes, int least_side, ReadInfo& info);
 };
 
 extern const Codec kJpeg;

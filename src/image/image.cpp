@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "image/codecs.h"
 #include "image/exif.h"
+#include "image/reduced.h"
 
 namespace maskfit::image {
 namespace codecs {
@@ -131,18 +132,31 @@ auto naming(const std::string& name, const Body& body) {
   }
 }
 
-}  // namespace
-
-Image decode_image(std::string_view bytes, const std::string& name_for_errors, ReadInfo* info) {
-  return naming(name_for_errors, [&] {
+// least_side 0: the whole picture.
+Image decode_upright(std::string_view bytes, const std::string& name, int least_side, ReadInfo* info) {
+  return naming(name, [&] {
     ReadInfo found;
     const codecs::Codec& codec = recognise(bytes);
-    read_header(codec, bytes, name_for_errors, found);
-    Image image = codec.decode(bytes, found);
+    read_header(codec, bytes, name, found);
+    Image image = least_side > 0 && codec.decode_reduced != nullptr
+                      ? codec.decode_reduced(bytes, least_side, found)
+                      : codec.decode(bytes, found);
     if (found.orientation != 1) image = turn_upright(image, found.orientation);
     if (info != nullptr) *info = std::move(found);
     return image;
   });
+}
+
+}  // namespace
+
+Image decode_image(std::string_view bytes, const std::string& name_for_errors, ReadInfo* info) {
+  return decode_upright(bytes, name_for_errors, 0, info);
+}
+
+Image decode_reduced(std::string_view bytes, const std::string& name_for_errors, int least_side,
+                     ReadInfo* info) {
+  MASKFIT_CHECK(least_side > 0, "least_side={}", least_side);
+  return decode_upright(bytes, name_for_errors, least_side, info);
 }
 
 Image read_image(const std::filesystem::path& path, ReadInfo* info) {

@@ -116,24 +116,27 @@ struct Decoded {
   std::string warning;  // the decoder's first complaint; empty when it had none
 };
 
-Decoded decode_pixels(std::string_view bytes) {
+// At 1/denominator of the size, rounded up; 1, 2, 4 or 8. The decoder computes only what that takes, but
+// reads all of the file, so damage is noticed at any size.
+Decoded decode_pixels(std::string_view bytes, int denominator) {
   const TjHandle handle = new_decompressor();
   const Header header = parse_header(handle.get(), bytes);
   const bool cmyk = header.colorspace == TJCS_CMYK || header.colorspace == TJCS_YCCK;
   const int channels = cmyk ? 4 : 3;
-  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(header.size.width) * header.size.height *
-                                   channels);
+  const tjscalingfactor factor{1, denominator};
+  const Size size{TJSCALED(header.size.width, factor), TJSCALED(header.size.height, factor)};
+  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(size.width) * size.height * channels);
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
   Decoded decoded;
-  if (tjDecompress2(handle.get(), data, bytes.size(), pixels.data(), header.size.width, 0, header.size.height,
+  if (tjDecompress2(handle.get(), data, bytes.size(), pixels.data(), size.width, 0, size.height,
                     cmyk ? TJPF_CMYK : TJPF_RGB, TJFLAG_ACCURATEDCT) != 0) {
     decoded.warning = tjGetErrorStr2(handle.get());
     if (tjGetErrorCode(handle.get()) != TJERR_WARNING) {
       throw Refused(fmt::format("JPEG unreadable ({})", decoded.warning), kRemedy);
     }
   }
-  decoded.image = cmyk ? rgb_from_inverted_cmyk(pixels, header.size)
-                       : Image{header.size.width, header.size.height, 3, std::move(pixels)};
+  decoded.image =
+      cmyk ? rgb_from_inverted_cmyk(pixels, size) : Image{size.width, size.height, 3, std::move(pixels)};
   return decoded;
 }
 
@@ -144,11 +147,11 @@ Decoded decode_pixels(std::string_view bytes) {
 // The end marker is missing. When all pixels are there nevertheless, decoding with a marker of our own at the
 // end raises no complaint; a later scan that is missing altogether would not be noticed, so only one-scan
 // files can pass.
-Image decode_without_end(std::string_view bytes, const Layout& layout, ReadInfo& info) {
+Image decode_without_end(std::string_view bytes, const Layout& layout, int denominator, ReadInfo& info) {
   if (layout.multiple_scans) refuse_truncated();
   std::string mended(bytes);
   mended += {'\xFF', static_cast<char>(kEoi)};
-  Decoded decoded = decode_pixels(mended);
+  Decoded decoded = decode_pixels(mended, denominator);
   if (!decoded.warning.empty()) refuse_truncated();
   info.notes.push_back("JPEG end marker missing, all pixels are there");
   return std::move(decoded.image);
@@ -175,10 +178,10 @@ void read_header(std::string_view bytes, ReadInfo& info) {
   }
 }
 
-Image decode(std::string_view bytes, ReadInfo& info) {
+Image decode_at(std::string_view bytes, int denominator, ReadInfo& info) {
   const Layout layout = walk_markers(bytes);
-  if (!layout.end) return decode_without_end(bytes, layout, info);
-  Decoded decoded = decode_pixels(bytes.substr(0, *layout.end));
+  if (!layout.end) return decode_without_end(bytes, layout, denominator, info);
+  Decoded decoded = decode_pixels(bytes.substr(0, *layout.end), denominator);
   if (!decoded.warning.empty()) {
     // Stray bytes between segments cost no pixel; every other complaint means that some pixels are invented.
     if (decoded.warning.find("extraneous bytes") == std::string::npos) {
@@ -189,9 +192,21 @@ Image decode(std::string_view bytes, ReadInfo& info) {
   return std::move(decoded.image);
 }
 
+Image decode(std::string_view bytes, ReadInfo& info) {
+  return decode_at(bytes, 1, info);
+}
+
+Image decode_reduced(std::string_view bytes, int least_side, ReadInfo& info) {
+  int denominator = 8;
+  while (denominator > 1 &&
+         std::min(info.stored_size.width, info.stored_size.height) < denominator * least_side)
+    denominator /= 2;
+  return decode_at(bytes, denominator, info);
+}
+
 }  // namespace
 
-const Codec kJpeg{"jpeg", recognises, read_header, decode};
+const Codec kJpeg{"jpeg", recognises, read_header, decode, decode_reduced};
 
 }  // namespace codecs
 

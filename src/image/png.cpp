@@ -153,7 +153,7 @@ Image decode(std::string_view bytes, ReadInfo& info) {
 
 }  // namespace
 
-const Codec kPng{"png", recognises, read_header, decode};
+const Codec kPng{"png", recognises, read_header, decode, nullptr};
 
 }  // namespace codecs
 

@@ -84,6 +84,6 @@ Image decode(std::string_view bytes, ReadInfo& info) {
 
 }  // namespace
 
-const Codec kWebp{"webp", recognises, read_header, decode};
+const Codec kWebp{"webp", recognises, read_header, decode, nullptr};
 
 }  // namespace maskfit::image::codecs
