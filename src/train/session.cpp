@@ -2,8 +2,8 @@
 
 #include <ATen/core/grad_mode.h>
 
-#include "augment/options.h"
 #include "base/error.h"
+#include "loader/planner_options.h"
 #include "spec/print.h"
 #include "tensor/array.h"
 #include "train/build_network.h"
@@ -16,19 +16,6 @@ namespace {
 boxes::GridGeometry output_geometry(const network::Network& network) {
   const network::Shape grid = network::infer_shapes(network).at(network.outputs.at(0));
   return {network.input.width, network.input.height, grid.width, grid.height};
-}
-
-loader::PlannerOptions planner_options(const PreparedRun& run, const TrainOptions& options) {
-  const spec::Experiment& experiment = run.experiment;
-  const bool uniform = experiment.dataset_config().sampling_mode() == spec::DatasetConfig::UNIFORM;
-  return {
-      .batch = static_cast<int>(experiment.training_config().batch_size_per_gpu()),
-      .seed = experiment.random_seed(),
-      .sources = run.data.sources,
-      .sampling = uniform ? loader::SourceSampling::kUniform : loader::SourceSampling::kProportional,
-      .augmentation = augment::options_from_spec(experiment.augmentation_config(), options.reference_exact),
-      .epochs = experiment.training_config().num_epochs(),
-      .mosaic_off_last_epochs = experiment.augmentation_config().mosaic_off_last_epochs()};
 }
 
 // Names and tensors of weights and moving statistics together.
@@ -72,7 +59,9 @@ Session::Session(const PreparedRun& prepared, const TrainOptions& train_options,
   if (!run.data.val.empty()) {
     val_pictures = std::make_unique<loader::PictureSet>(run.data.val, run.classes, picture_set);
   }
-  planner = std::make_unique<loader::BatchPlanner>(*train_pictures, planner_options(run, options));
+  planner = std::make_unique<loader::BatchPlanner>(
+      *train_pictures,
+      loader::planner_options_from_spec(experiment, run.data.sources, options.reference_exact));
 
   PretrainedReport pretrained;
   network::Network network = build_network(experiment, &pretrained);
