@@ -9,15 +9,53 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/temporaries.h"
 
 namespace maskfit::base {
 namespace fs = std::filesystem;
 namespace {
 
-[[noreturn]] void fail(const std::string& action, const fs::path& path, int error,
-                       const std::string& hint = "") {
+fs::path longest_existing_prefix(fs::path path) {
+  std::error_code ignored;
+  while (!path.empty() && !fs::exists(path, ignored) && path != path.parent_path()) path = path.parent_path();
+  return path;
+}
+
+// The longest part of the path that there is, or where one is if there is none of it.
+std::string missing_hint(const fs::path& path) {
+  if (path.empty()) return "the name is empty";
+  const fs::path prefix = longest_existing_prefix(path);
+  if (!prefix.empty()) return fmt::format("the path exists up to '{}'", prefix.string());
+  std::error_code ignored;
+  return fmt::format("there is no '{}' in the current folder, '{}'", path.begin()->string(),
+                     fs::current_path(ignored).string());
+}
+
+// What to do about a reason of the system; "" where there is nothing to say.
+std::string remedy_of(int error, const fs::path& path) {
+  switch (error) {
+    case ENOENT:
+      return missing_hint(path);
+    case ENOTDIR:
+      return fmt::format("'{}' is a file, not a folder", longest_existing_prefix(path).string());
+    case EACCES:
+    case EPERM:
+      return "check the permissions of the file and of the folders above it, or give another path";
+    case EROFS:
+      return "the file system is mounted read-only; give another path";
+    case ENOSPC:
+    case EDQUOT:
+      return "free some disk space and run it again";
+    case ENAMETOOLONG:
+      return "the name is too long for this file system; give a shorter one";
+    default:
+      return "";
+  }
+}
+
+[[noreturn]] void fail(const std::string& action, const fs::path& path, int error) {
   throw Error(ExitCode::kFailed, fmt::format("cannot {}: {}", action, std::strerror(error)), path.string(),
-              hint);
+              remedy_of(error, path));
 }
 
 // A descriptor that closes itself.
@@ -39,7 +77,7 @@ void write_all(int fd, std::string_view bytes, const fs::path& path) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("write", path, errno, errno == ENOSPC ? "free some disk space and run it again" : "");
+    if (n < 0) fail("write", path, errno);
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
 }
@@ -51,12 +89,6 @@ void make_parent(const fs::path& path) {
   if (error) fail("create the folder", path.parent_path(), error.value());
 }
 
-fs::path longest_existing_prefix(fs::path path) {
-  std::error_code ignored;
-  while (!path.empty() && !fs::exists(path, ignored) && path != path.parent_path()) path = path.parent_path();
-  return path;
-}
-
 }  // namespace
 
 void write_file(const fs::path& path, std::string_view bytes, Overwrite overwrite) {
@@ -65,11 +97,10 @@ void write_file(const fs::path& path, std::string_view bytes, Overwrite overwrit
     throw Error(ExitCode::kFailed, "the file exists already", path.string(), "give another name, or --force");
   }
   make_parent(path);
-  // The process number keeps two writers of one name apart.
-  const fs::path temporary = path.string() + fmt::format(".tmp{}", ::getpid());
+  const fs::path temporary = temporary_beside(path);
   try {
     Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (file.get() < 0) fail("create the file", temporary, errno);
+    if (file.get() < 0) fail("create the file", path, errno);
     write_all(file.get(), bytes, path);
     if (::fsync(file.get()) != 0) fail("sync", path, errno);
     if (::rename(temporary.c_str(), path.c_str()) != 0) fail("rename", path, errno);
@@ -86,15 +117,15 @@ void write_file(const fs::path& path, std::string_view bytes, Overwrite overwrit
 std::string read_file(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
-    throw Error(ExitCode::kFailed, "expected a file, found a folder", path.string());
+    throw Error(ExitCode::kFailed, "expected a file, found a folder", path.string(), "name a file in it");
+  }
+  // A pipe without a writer and /dev/zero never end.
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
+    throw Error(ExitCode::kFailed, "expected a file, found a pipe or a device", path.string(),
+                "write what it gives into a file first");
   }
   std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    const int error = errno;
-    const fs::path prefix = longest_existing_prefix(path);
-    fail("read the file", path, error,
-         prefix == path ? "" : fmt::format("the path exists up to '{}'", prefix.string()));
-  }
+  if (!file) fail("read the file", path, errno);
   std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (file.bad()) fail("read the file", path, errno);
   return bytes;

@@ -66,6 +66,18 @@ TEST(WriteFile, FailureKeepsTheOldFileAndLeavesNoTemporary) {
   EXPECT_EQ(read_file(folder / "target/inside"), "x");
 }
 
+// The temporary name must not be longer than the file's own.
+TEST(WriteFile, NameAsLongAsTheFileSystemAllows) {
+  const support::TempDir folder;
+  const std::string longest(255, 'x');
+  write_file(folder / longest, "bytes");
+  EXPECT_EQ(read_file(folder / longest), "bytes");
+  const Error error = error_of([&] { write_file(folder / (longest + "x"), "bytes"); });
+  EXPECT_THAT(error.what(), HasSubstr("name too long"));
+  EXPECT_THAT(error.hint(), HasSubstr("shorter"));
+  EXPECT_THAT(names_in(folder.path()), testing::ElementsAre(longest));
+}
+
 TEST(WriteFile, ParentThatIsAFileIsNamed) {
   const support::TempDir folder;
   write_file(folder / "a", "x");
@@ -79,6 +91,28 @@ TEST(ReadFile, MissingFileNamesThePathThatExists) {
   EXPECT_THAT(error.what(), HasSubstr("No such file"));
   EXPECT_EQ(error.where(), (folder / "no/such/file").string());
   EXPECT_THAT(error.hint(), HasSubstr("exists up to '" + folder.path().string() + "'"));
+}
+
+// A relative name has no part that exists; the hint says where it was looked for.
+TEST(ReadFile, MissingRelativeFileNamesTheCurrentFolder) {
+  const Error error = error_of([] { read_file("no-such-file.txt"); });
+  EXPECT_THAT(error.hint(), HasSubstr("no 'no-such-file.txt' in the current folder, '" +
+                                      fs::current_path().string() + "'"));
+}
+
+TEST(ReadFile, FileInPlaceOfAFolderIsNamed) {
+  const support::TempDir folder;
+  write_file(folder / "a", "x");
+  const Error error = error_of([&] { read_file(folder / "a/b/c"); });
+  EXPECT_THAT(error.hint(), HasSubstr("'" + (folder / "a").string() + "' is a file"));
+}
+
+// Both would be read for ever.
+TEST(ReadFile, PipesAndDevicesAreNoFiles) {
+  const support::TempDir folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(error_of([&] { read_file(folder / "pipe"); }).what(), HasSubstr("a pipe or a device"));
+  EXPECT_THAT(error_of([] { read_file("/dev/zero"); }).what(), HasSubstr("a pipe or a device"));
 }
 
 TEST(ReadFile, FolderIsNoFile) {

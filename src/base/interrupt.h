@@ -21,9 +21,9 @@ class StopToken {
   const std::atomic<bool>* flag_ = nullptr;
 };
 
-// The token of this process's SIGINT and SIGTERM. The first call installs the handlers; a command that never
-// calls it keeps the default (die at once). The first signal sets the flag; the second one of its kind kills,
-// so that a step that hangs can still be ended.
+// The token of SIGINT, SIGTERM, SIGHUP and SIGPIPE (the last two unless the caller ignores them). The first
+// call installs the handlers; a command that never calls it keeps the default (die at once). The first signal
+// sets the flag; the second SIGINT or SIGTERM kills, so that a step that hangs can still be ended.
 StopToken interrupt_token();
 
 }  // namespace maskfit::base

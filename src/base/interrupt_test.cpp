@@ -1,6 +1,7 @@
 #include "base/interrupt.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 
@@ -47,6 +48,60 @@ TEST(InterruptTokenDeathTest, FirstSignalSetsTheFlagSecondKills) {
         },
         testing::KilledBySignal(signal), "");
   }
+}
+
+// The terminal closes: its shell and the kernel both say so.
+TEST(InterruptTokenDeathTest, HangUpStopsInOrderHoweverOftenItComes) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGHUP, SIG_DFL);
+        const StopToken token = interrupt_token();
+        if (token.stop_requested()) std::exit(1);
+        for (int i = 0; i < 3; ++i) std::raise(SIGHUP);
+        std::exit(token.stop_requested() ? 0 : 2);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+// Every message to a reader that has gone is another signal.
+TEST(InterruptTokenDeathTest, ReaderOfTheMessagesThatHasGoneStopsInOrder) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGPIPE, SIG_DFL);
+        const StopToken token = interrupt_token();
+        int ends[2];
+        if (::pipe(ends) != 0) std::_Exit(3);
+        ::dup2(ends[1], STDERR_FILENO);
+        ::close(ends[0]);
+        for (int i = 0; i < 3; ++i) (void)!::write(STDERR_FILENO, "x", 1);
+        std::_Exit(token.stop_requested() ? 0 : 2);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(InterruptTokenDeathTest, AnotherBrokenPipeIsNoReasonToStop) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGPIPE, SIG_DFL);
+        const StopToken token = interrupt_token();
+        int ends[2];
+        if (::pipe(ends) != 0) std::_Exit(3);
+        ::close(ends[0]);
+        (void)!::write(ends[1], "x", 1);
+        std::_Exit(token.stop_requested() ? 1 : 0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(InterruptTokenDeathTest, UnderNohupAHangUpIsNoReasonToStop) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGHUP, SIG_IGN);
+        const StopToken token = interrupt_token();
+        std::raise(SIGHUP);
+        std::exit(token.stop_requested() ? 1 : 0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
