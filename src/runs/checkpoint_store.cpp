@@ -35,8 +35,14 @@ std::vector<std::int64_t> steps_with(const fs::path& folder, std::string_view su
 }
 
 base::Finding torn(const fs::path& path, std::string what) {
-  return {base::Severity::kRefused,          path.string(), 0, "", std::move(what),
-          "the checkpoint before it is used"};
+  return {base::Severity::kRefused, path.string(), 0, "", std::move(what), ""};
+}
+
+// What became of the torn ones, which is known only once an older one was found, or not.
+void set_remedies(base::Findings& findings, const std::string& used) {
+  for (base::Finding& finding : findings) {
+    finding.remedy = used.empty() ? "no other checkpoint is left" : used + " is used";
+  }
 }
 
 }  // namespace
@@ -89,28 +95,33 @@ void CheckpointStore::drop_old() const {
 }
 
 std::optional<CheckpointStore::Checkpoint> CheckpointStore::newest(base::Findings* findings) const {
-  const auto report = [&](base::Finding finding) {
-    if (findings) findings->push_back(std::move(finding));
-  };
+  base::Findings found;
+  std::optional<Checkpoint> whole;
   std::vector<std::int64_t> candidates = steps();
   for (const std::int64_t step : steps_with(folder_, kSuffix)) {
     if (!std::binary_search(candidates.begin(), candidates.end(), step)) {
-      report(torn(path(step), "the checkpoint has no digest: the run was stopped while it was written"));
+      found.push_back(
+          torn(path(step), "the checkpoint has no digest: the run was stopped while it was written"));
     }
   }
-  for (auto step = candidates.rbegin(); step != candidates.rend(); ++step) {
+  for (auto step = candidates.rbegin(); step != candidates.rend() && !whole; ++step) {
     std::error_code ignored;
     if (!fs::exists(path(*step), ignored)) {
-      report(torn(path(*step), "the checkpoint has a digest but no bytes"));
+      found.push_back(torn(path(*step), "the checkpoint has a digest but no bytes"));
       continue;
     }
     std::string bytes = base::read_file(path(*step));
     const std::vector<std::string> words = base::split_words(base::read_file(digest_path(*step)));
-    if (!words.empty() && words[0] == base::sha256(bytes))
-      return Checkpoint{*step, path(*step), std::move(bytes)};
-    report(torn(path(*step), "the checkpoint is torn or was altered: its bytes do not fit its digest"));
+    if (!words.empty() && words[0] == base::sha256(bytes)) {
+      whole = Checkpoint{*step, path(*step), std::move(bytes)};
+    } else {
+      found.push_back(
+          torn(path(*step), "the checkpoint is torn or was altered: its bytes do not fit its digest"));
+    }
   }
-  return std::nullopt;
+  set_remedies(found, whole ? whole->path.filename().string() : "");
+  if (findings != nullptr) findings->insert(findings->end(), found.begin(), found.end());
+  return whole;
 }
 
 }  // namespace maskfit::runs

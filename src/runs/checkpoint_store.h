@@ -37,7 +37,8 @@ class CheckpointStore {
     std::string bytes;
   };
   // The newest checkpoint that is whole; none where there is no such. Each newer one that is torn or altered
-  // adds a finding that says what is wrong with it and that an older one is used. `findings` may be null.
+  // adds a finding that says what is wrong with it and which older one is used, or that none is left.
+  // `findings` may be null.
   std::optional<Checkpoint> newest(base::Findings* findings = nullptr) const;
 
   // Steps that have a digest line, ascending; the bytes are not looked at.

@@ -64,6 +64,7 @@ TEST(CheckpointStore, TruncatedBytesFallBackToThePrevious) {
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_THAT(findings[0].file, HasSubstr("step-000000002.ckpt"));
     EXPECT_THAT(findings[0].what, HasSubstr("torn"));
+    EXPECT_EQ(findings[0].remedy, "step-000000001.ckpt is used");
   }
 }
 
@@ -103,7 +104,10 @@ TEST(CheckpointStore, AllTornMeansNone) {
   const CheckpointStore store(dir.path());
   store.save(1, "one");
   base::write_file(store.path(1), "");
-  EXPECT_FALSE(store.newest());
+  base::Findings findings;
+  EXPECT_FALSE(store.newest(&findings));
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].remedy, "no other checkpoint is left") << "and no word of one that would be used";
 }
 
 TEST(CheckpointStore, OtherFilesAreNotCheckpoints) {

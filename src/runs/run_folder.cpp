@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/temporaries.h"
 
 namespace maskfit::runs {
 namespace fs = std::filesystem;
@@ -21,7 +22,8 @@ struct RunFolder::Lock {
     fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0) {
       throw Error(ExitCode::kFailed,
-                  fmt::format("cannot write into the run folder: {}", std::strerror(errno)), folder.string());
+                  fmt::format("cannot write into the run folder: {}", std::strerror(errno)), folder.string(),
+                  "check its permissions, or give another --out");
     }
     if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
       ::close(fd);
@@ -47,8 +49,18 @@ bool RunFolder::holds_run(const fs::path& folder) {
          fs::exists(folder / "checkpoints", ignored);
 }
 
+bool RunFolder::holds_progress(const fs::path& folder) {
+  std::error_code ignored;
+  const auto is_filled = [&](const char* name) {
+    const fs::path path = folder / name;
+    return fs::exists(path, ignored) && !fs::is_empty(path, ignored);
+  };
+  return is_filled("checkpoints") || is_filled("metrics.jsonl") || is_filled("model.safetensors") ||
+         is_filled("best.safetensors") || is_filled("report.html");
+}
+
 RunFolder RunFolder::create(const fs::path& folder, base::Overwrite overwrite) {
-  if (holds_run(folder) && overwrite == base::Overwrite::kRefuse) {
+  if (holds_progress(folder) && overwrite == base::Overwrite::kRefuse) {
     throw Error(ExitCode::kFailed, "the folder holds a run already", folder.string(),
                 "continue it with --resume, give another --out, or replace it with --force");
   }
@@ -56,9 +68,10 @@ RunFolder RunFolder::create(const fs::path& folder, base::Overwrite overwrite) {
   fs::create_directories(folder, error);
   if (error) {
     throw Error(ExitCode::kFailed, fmt::format("cannot create the run folder: {}", error.message()),
-                folder.string());
+                folder.string(), "check its permissions, or give another --out");
   }
   RunFolder run(folder);
+  base::remove_stale_temporaries(folder);
   for (const fs::path& path : {run.checkpoints(), run.events(), run.metrics(), run.status(), run.model(),
                                run.best_model(), run.report(), run.spec()}) {
     fs::remove_all(path, error);
@@ -73,7 +86,9 @@ RunFolder RunFolder::resume(const fs::path& folder) {
     throw Error(ExitCode::kFailed, "there is no run to resume in this folder", folder.string(),
                 "check --out, or leave --resume away to begin a run");
   }
-  return RunFolder(folder);
+  RunFolder run(folder);
+  for (const fs::path& written : {run.path(), run.checkpoints()}) base::remove_stale_temporaries(written);
+  return run;
 }
 
 }  // namespace maskfit::runs

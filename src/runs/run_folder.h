@@ -21,15 +21,18 @@ namespace maskfit::runs {
 // Holds the folder's lock while it lives: two trainings never write into one folder.
 class RunFolder {
  public:
-  // A fresh run. An existing run under that name is refused (hint: --resume, another name, --force) unless
-  // `overwrite` allows it: then what a run writes is removed first, and nothing else. Throws base::Error
-  // (kFailed).
+  // A fresh run. An existing run under that name that got anywhere is refused (hint: --resume, another name,
+  // --force) unless `overwrite` allows it: then what a run writes is removed first, and nothing else. A run
+  // that ended before its first step is replaced. Throws base::Error (kFailed).
   static RunFolder create(const std::filesystem::path& folder,
                           base::Overwrite overwrite = base::Overwrite::kRefuse);
-  // An existing run that is to go on. Throws base::Error (kFailed) where there is none.
+  // An existing run that is to go on; removes temporary files of processes that were killed
+  // (base/temporaries.h). Throws base::Error (kFailed) where there is none.
   static RunFolder resume(const std::filesystem::path& folder);
   // Whether a training has begun there.
   static bool holds_run(const std::filesystem::path& folder);
+  // Whether it has got as far as a logged step, a checkpoint or a model: something to lose.
+  static bool holds_progress(const std::filesystem::path& folder);
 
   RunFolder(RunFolder&&) noexcept;
   RunFolder& operator=(RunFolder&&) noexcept;

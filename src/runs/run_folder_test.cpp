@@ -32,11 +32,45 @@ TEST(RunFolder, CreatesMissingParents) {
 
 TEST(RunFolder, ExistingRunIsNotOverwrittenUnasked) {
   support::TempDir dir;
+  for (const char* name : {"checkpoints/step-000000001.ckpt", "metrics.jsonl", "model.safetensors",
+                           "best.safetensors", "report.html"}) {
+    fs::remove_all(dir / "run");
+    base::write_file(dir / "run" / name, "x");
+    const auto error = error_of([&] { RunFolder::create(dir / "run"); });
+    ASSERT_TRUE(error) << name;
+    EXPECT_THAT(error->hint(), HasSubstr("--resume"));
+    EXPECT_THAT(error->hint(), HasSubstr("--force"));
+    EXPECT_TRUE(fs::exists(dir / "run" / name));
+  }
+}
+
+// What a run leaves that was refused, by its data say, before its first step: it must not block the corrected
+// command.
+TEST(RunFolder, RunWithoutAStepIsReplaced) {
+  support::TempDir dir;
   base::write_file(dir / "run/experiment_spec.txt", "x");
-  const auto error = error_of([&] { RunFolder::create(dir / "run"); });
-  ASSERT_TRUE(error);
-  EXPECT_THAT(error->hint(), HasSubstr("--resume"));
-  EXPECT_THAT(error->hint(), HasSubstr("--force"));
+  base::write_file(dir / "run/status.json", "{}");
+  base::write_file(dir / "run/metrics.jsonl", "");
+  base::write_file(dir / "run/events/events.out.tfevents.1", "x");
+  fs::create_directory(dir / "run/checkpoints");
+  EXPECT_TRUE(RunFolder::holds_run(dir / "run")) << "it can be resumed all the same";
+  const RunFolder run = RunFolder::create(dir / "run");
+  EXPECT_FALSE(fs::exists(run.status()));
+  EXPECT_FALSE(fs::exists(run.events()));
+}
+
+TEST(RunFolder, ResumeRemovesWhatKilledWritersLeft) {
+  support::TempDir dir;
+  base::write_file(dir / "run/experiment_spec.txt", "x");
+  // No process has a number that high.
+  for (const char* name : {"run/.tmp2147480000-4", "run/checkpoints/.tmp2147480000-5"}) {
+    base::write_file(dir / name, "half");
+  }
+  base::write_file(dir / "run/.tmp notes", "mine");
+  const RunFolder run = RunFolder::resume(dir / "run");
+  EXPECT_FALSE(fs::exists(dir / "run/.tmp2147480000-4"));
+  EXPECT_TRUE(fs::is_empty(run.checkpoints()));
+  EXPECT_TRUE(fs::exists(dir / "run/.tmp notes"));
 }
 
 TEST(RunFolder, ForceRemovesTheRunAndNothingElse) {
