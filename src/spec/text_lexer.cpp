@@ -11,17 +11,42 @@ namespace {
 using google::protobuf::io::Tokenizer;
 
 // Protobuf's tokenizer advances a column a byte and to the next multiple of 8 at a tab; editors count
-// characters.
-int editor_column(std::string_view line, int tokenizer_column) {
-  constexpr int kTabStop = 8;
-  int column = 0, characters = 0;
-  for (const char c : line) {
-    if (column >= tokenizer_column) break;
-    column += c == '\t' ? kTabStop - column % kTabStop : 1;
-    const bool continues = (static_cast<unsigned char>(c) & 0xC0) == 0x80;
-    if (!continues) ++characters;
+// characters. Tokens come in order, so the count goes on where the last one stood: a line of a megabyte is
+// walked once, not once a token.
+class EditorColumns {
+ public:
+  explicit EditorColumns(std::vector<std::string_view> lines) : lines_(std::move(lines)) {}
+
+  // Both 0-based; the answer is 1-based.
+  int at(int line, int tokenizer_column) {
+    const auto index = static_cast<std::size_t>(line);
+    if (index >= lines_.size()) return 1;
+    if (line != line_ || tokenizer_column < column_) {
+      line_ = line;
+      byte_ = 0;
+      column_ = characters_ = 0;
+    }
+    constexpr int kTabStop = 8;
+    for (const std::string_view text = lines_[index]; byte_ < text.size() && column_ < tokenizer_column;
+         ++byte_) {
+      const char c = text[byte_];
+      column_ += c == '\t' ? kTabStop - column_ % kTabStop : 1;
+      const bool continues = (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+      if (!continues) ++characters_;
+    }
+    return characters_ + 1;
   }
-  return characters + 1;
+
+ private:
+  std::vector<std::string_view> lines_;
+  int line_ = -1, column_ = 0, characters_ = 0;
+  std::size_t byte_ = 0;
+};
+
+// Editors on Windows put it before the text.
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
 }
 
 std::vector<std::string_view> split_lines(std::string_view text) {
@@ -40,7 +65,7 @@ std::vector<std::string_view> split_lines(std::string_view text) {
 struct TextLexer::Impl : google::protobuf::io::ErrorCollector {
   Impl(std::string_view text, OnError on_error_)
       : on_error(std::move(on_error_)),
-        lines(split_lines(text)),
+        columns(split_lines(text)),
         stream(text.data(), static_cast<int>(text.size())),
         tokenizer(&stream, this) {
     tokenizer.set_comment_style(Tokenizer::SH_COMMENT_STYLE);
@@ -48,25 +73,20 @@ struct TextLexer::Impl : google::protobuf::io::ErrorCollector {
     tokenizer.set_report_whitespace(false);
   }
 
-  int column(int line, int tokenizer_column) const {
-    const auto index = static_cast<std::size_t>(line);
-    return index < lines.size() ? editor_column(lines[index], tokenizer_column) : 1;
-  }
-
   void AddError(int line, google::protobuf::io::ColumnNumber tokenizer_column,
                 const std::string& message) override {
-    on_error(line + 1, column(line, tokenizer_column), message);
+    on_error(line + 1, columns.at(line, tokenizer_column), message);
   }
 
   OnError on_error;
-  std::vector<std::string_view> lines;
+  EditorColumns columns;
   google::protobuf::io::ArrayInputStream stream;
   Tokenizer tokenizer;
   Token token;
 };
 
 TextLexer::TextLexer(std::string_view text, OnError on_error)
-    : impl_(std::make_unique<Impl>(text, std::move(on_error))) {
+    : impl_(std::make_unique<Impl>(without_byte_order_mark(text), std::move(on_error))) {
   next();
 }
 
@@ -82,7 +102,7 @@ void TextLexer::next() {
   Token& token = impl_->token;
   token.text = from.text;
   token.line = from.line + 1;
-  token.column = impl_->column(from.line, from.column);
+  token.column = impl_->columns.at(from.line, from.column);
   switch (from.type) {
     case Tokenizer::TYPE_IDENTIFIER:
       token.kind = TokenKind::kWord;

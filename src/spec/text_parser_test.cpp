@@ -334,6 +334,23 @@ TEST(TextParser, AgreesWithProtobufOnWholeSpecs) {
   }
 }
 
+// Editors on Windows put a byte order mark before the text.
+TEST(TextParser, ByteOrderMarkIsNoText) {
+  const Parsed parsed = parse("\xEF\xBB\xBFrandom_seed: 7");
+  EXPECT_TRUE(parsed.findings.empty());
+  EXPECT_EQ(parsed.spec.random_seed(), 7u);
+  EXPECT_THAT(messages("\xEF\xBB\xBF\nfoo: 1"), ElementsAre(HasSubstr("train.txt:2:1: foo: unknown field")));
+}
+
+// A megabyte in one line, every bracket of it open: once a minute's work, because each token's column was
+// counted from the start of the line.
+TEST(TextParser, LongLinesAndDeepNestingTakeNoTime) {
+  std::string text;
+  for (int i = 0; i < 100000; ++i) text += "training_config{";
+  EXPECT_THAT(messages(text),
+              testing::Contains(HasSubstr("train.txt:1:17: training_config.training_config: unknown")));
+}
+
 // Whatever the bytes, the parser comes back, and says so when the text is not whole.
 TEST(TextParser, SurvivesTruncationAtAnyPlace) {
   const std::string text =
