@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "network/check_reason.h"
 
 namespace maskfit::network {
 namespace {
@@ -133,7 +134,7 @@ Network graph_from_json(std::string_view text, const std::string& where) {
   } catch (const base::Error& error) {
     throw broken(error.what(), error.hint());
   } catch (const base::CheckFailed& error) {
-    throw broken(error.what(), "");
+    throw broken(reason_of(error), "");
   } catch (const nlohmann::json::exception& error) {
     throw broken(error.what(), "");
   }

@@ -1,10 +1,14 @@
 #include "network/model_file.h"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "formats/safetensors.h"
+#include "network/check_reason.h"
 #include "network/graph_json.h"
 
 namespace maskfit::network {
@@ -97,8 +101,28 @@ void check_model(const Model& model) {
   const int classes = class_count(model.network);
   MASKFIT_CHECK(static_cast<int>(model.class_names.size()) == classes,
                 "{} class names for {} coverage channels", model.class_names.size(), classes);
-  MASKFIT_CHECK(model.canvas == "stretch" || model.canvas == "letterbox", "canvas='{}'", model.canvas);
-  MASKFIT_CHECK(model.box_scale > 0, "box_scale={}", model.box_scale);
+  std::set<std::string> names;
+  for (const std::string& name : model.class_names) {
+    MASKFIT_CHECK(!name.empty(), "a class has no name");
+    MASKFIT_CHECK(names.insert(name).second, "two classes are called '{}'", name);
+  }
+  MASKFIT_CHECK(model.canvas == "stretch" || model.canvas == "letterbox",
+                "the canvas '{}' is neither stretch nor letterbox", model.canvas);
+  MASKFIT_CHECK(model.box_scale > 0 && std::isfinite(model.box_scale) && std::isfinite(model.box_offset),
+                "the box scale {} is no positive number, or the offset {} none at all", model.box_scale,
+                model.box_offset);
+}
+
+// One value that is not finite makes every output NaN, which looks like "nothing found".
+void check_finite(const Network& network, const Metadata& metadata) {
+  for (const auto& [name, array] : network.weights) {
+    const auto bad = std::find_if_not(array.values.begin(), array.values.end(),
+                                      [](float value) { return std::isfinite(value); });
+    if (bad == array.values.end()) continue;
+    metadata.refuse(fmt::format("the array '{}' holds {} at place {}: these weights find nothing", name, *bad,
+                                bad - array.values.begin()),
+                    "the training that made them was lost, or the file was damaged; take another model");
+  }
 }
 
 }  // namespace
@@ -144,8 +168,9 @@ Model read_model(const std::filesystem::path& path) {
   try {
     check_model(model);
   } catch (const base::CheckFailed& error) {
-    metadata.refuse_damaged(fmt::format("graph, arrays and classes do not agree: {}", error.what()));
+    metadata.refuse_damaged("the parts of the model file do not agree: " + reason_of(error));
   }
+  check_finite(model.network, metadata);
   return model;
 }
 

@@ -32,7 +32,7 @@ std::string confidence_threshold_key(const std::string& class_name);
 void write_model(const std::filesystem::path& path, const Model& model);
 
 // Recognised by content. Throws base::Error (kRefused) with the file and a hint for a file of another kind,
-// of a newer version or a torn one, and for one whose graph, arrays and classes do not agree.
+// newer, torn, with weights that are not finite, or whose graph, arrays and classes do not agree.
 Model read_model(const std::filesystem::path& path);
 
 }  // namespace maskfit::network

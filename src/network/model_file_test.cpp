@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "base/error.h"
 #include "base/files.h"
 #include "formats/safetensors.h"
@@ -13,6 +15,7 @@ namespace maskfit::network {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Model tiny_model() {
   BackboneOptions options;
@@ -99,7 +102,62 @@ TEST_F(ModelFileTest, BrokenEntryIsNamed) {
   EXPECT_THAT(refusal([](auto& file) { file.metadata["class_names"] = "[\"mask\""; }).what(),
               HasSubstr("'class_names'"));
   EXPECT_THAT(refusal([](auto& file) { file.metadata["canvas"] = "crop"; }).what(),
-              HasSubstr("canvas='crop'"));
+              HasSubstr("canvas 'crop'"));
+}
+
+// The graph and the entries of a file are data: no word of our source's places and expressions.
+TEST_F(ModelFileTest, BrokenPartsAreTheFilesFaultNotOurs) {
+  const auto edited = [](const char* from, const char* to) {
+    return [=](auto& file) {
+      std::string& graph = file.metadata["network"];
+      const std::size_t at = graph.find(from);
+      ASSERT_NE(at, std::string::npos) << from;
+      graph.replace(at, std::string(from).size(), to);
+    };
+  };
+  const std::pair<const char*, const char*> edits[] = {
+      {R"("stride":2)", R"("stride":0)"},
+      {R"("stride":2)", R"("stride":2000000000)"},
+      {R"("padding":3)", R"("padding":2147483647)"},
+      {R"("input":[3,32,48])", R"("input":[3,-32,48])"},
+      {R"("input":[3,32,48])", R"("input":[3,1000000000,1000000000])"},
+      {R"("outputs":["output_bbox")", R"("outputs":["nope")"},
+      {R"("outputs":["output_bbox",)", R"("outputs":[)"}};
+  for (const auto& [from, to] : edits) {
+    const base::Error error = refusal(edited(from, to));
+    EXPECT_EQ(error.code(), base::ExitCode::kRefused) << to;
+    EXPECT_EQ(error.where(), path_.string());
+    EXPECT_THAT(error.what(), Not(HasSubstr("internal check"))) << to;
+    EXPECT_THAT(error.what(), Not(HasSubstr(".cpp"))) << to;
+  }
+}
+
+TEST_F(ModelFileTest, ClassesThatTheirNamesDoNotTellApartAreRefused) {
+  EXPECT_THAT(refusal([](auto& file) { file.metadata["class_names"] = R"(["mask","mask"])"; }).what(),
+              HasSubstr("two classes are called 'mask'"));
+  EXPECT_THAT(refusal([](auto& file) { file.metadata["class_names"] = R"(["mask",""])"; }).what(),
+              HasSubstr("no name"));
+}
+
+// Such weights find nothing, which must not pass for "there is nothing".
+TEST_F(ModelFileTest, WeightsThatAreNotFiniteAreRefusedByName) {
+  for (const float value :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    Model model = tiny_model();
+    model.network.weights.at("bn_conv1/gamma").values[3] = value;
+    write_model(path_, model);
+    const base::Error error = read_error();
+    EXPECT_EQ(error.code(), base::ExitCode::kRefused);
+    EXPECT_THAT(error.what(), HasSubstr("'bn_conv1/gamma'"));
+    EXPECT_THAT(error.what(), HasSubstr("place 3"));
+  }
+}
+
+TEST_F(ModelFileTest, BoxScaleMustBeAPositiveNumber) {
+  for (const char* scale : {"0", "-35", "nan", "inf"}) {
+    EXPECT_THAT(refusal([&](auto& file) { file.metadata["box_scale"] = scale; }).what(),
+                HasSubstr("box scale"));
+  }
 }
 
 TEST_F(ModelFileTest, MissingArrayIsNamed) {

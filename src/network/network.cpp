@@ -5,18 +5,26 @@
 #include <set>
 
 #include "base/error.h"
+#include "network/limits.h"
 
 namespace maskfit::network {
 namespace {
+
+bool in_bounds(const Shape& shape) {
+  return shape.channels > 0 && shape.height > 0 && shape.width > 0 && shape.channels <= kMaxExtent &&
+         shape.height <= kMaxExtent && shape.width <= kMaxExtent;
+}
 
 std::string describe(const Shape& shape) {
   return fmt::format("{}x{}x{}", shape.channels, shape.height, shape.width);
 }
 
 Shape windowed(const Node& node, const Shape& in, int channels) {
-  MASKFIT_CHECK(node.kernel > 0 && node.stride > 0 && node.padding >= 0 && node.dilation > 0,
-                "node '{}': kernel={} stride={} padding={} dilation={}", node.name, node.kernel, node.stride,
-                node.padding, node.dilation);
+  const auto fits = [](int number, int least) { return number >= least && number <= kMaxExtent; };
+  MASKFIT_CHECK(
+      fits(node.kernel, 1) && fits(node.stride, 1) && fits(node.padding, 0) && fits(node.dilation, 1),
+      "node '{}': kernel={} stride={} padding={} dilation={}", node.name, node.kernel, node.stride,
+      node.padding, node.dilation);
   const Shape out{channels, window_count(in.height, node.kernel, node.stride, node.padding, node.dilation),
                   window_count(in.width, node.kernel, node.stride, node.padding, node.dilation)};
   MASKFIT_CHECK(out.height > 0 && out.width > 0, "node '{}': a {}x{} window does not fit its input {}",
@@ -43,13 +51,15 @@ Shape shape_of(const Node& node, const std::vector<Shape>& in, const Shape& netw
     case Op::kInput:
       return network_input;
     case Op::kConv:
-      MASKFIT_CHECK(node.out_channels > 0, "node '{}': out_channels={}", node.name, node.out_channels);
+      MASKFIT_CHECK(node.out_channels > 0 && node.out_channels <= kMaxExtent, "node '{}': out_channels={}",
+                    node.name, node.out_channels);
       return windowed(node, in[0], node.out_channels);
     case Op::kDepthwise:
     case Op::kMaxPool:
       return windowed(node, in[0], in[0].channels);
     case Op::kUpsample:
-      MASKFIT_CHECK(node.factor > 0, "node '{}': factor={}", node.name, node.factor);
+      MASKFIT_CHECK(node.factor > 0 && node.factor <= kMaxExtent, "node '{}': factor={}", node.name,
+                    node.factor);
       return {in[0].channels, in[0].height * node.factor, in[0].width * node.factor};
     case Op::kAdd:
       for (const Shape& other : in) {
@@ -94,8 +104,8 @@ int window_count(int size, int kernel, int stride, int padding, int dilation) {
 }
 
 std::map<std::string, Shape> infer_shapes(const Network& network) {
-  MASKFIT_CHECK(network.input.channels > 0 && network.input.height > 0 && network.input.width > 0,
-                "network '{}' has the input {}", network.name, describe(network.input));
+  MASKFIT_CHECK(in_bounds(network.input), "network '{}' has the input {}", network.name,
+                describe(network.input));
   std::map<std::string, Shape> shapes;
   for (const Node& node : network.nodes) {
     std::vector<Shape> in;
@@ -105,7 +115,10 @@ std::map<std::string, Shape> infer_shapes(const Network& network) {
                     input);
       in.push_back(found->second);
     }
-    const bool is_new = shapes.emplace(node.name, shape_of(node, in, network.input)).second;
+    const Shape shape = shape_of(node, in, network.input);
+    MASKFIT_CHECK(in_bounds(shape), "node '{}' makes {}, more than {} a side", node.name, describe(shape),
+                  kMaxExtent);
+    const bool is_new = shapes.emplace(node.name, shape).second;
     MASKFIT_CHECK(is_new, "two nodes are called '{}'", node.name);
   }
   for (const std::string& output : network.outputs) {
