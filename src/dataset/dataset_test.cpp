@@ -109,6 +109,11 @@ TEST(Manifest, BrokenLineIsNamedWithFileAndLine) {
        R"({"id":"x","image":"x","width":1,"height":1,"split":"train","boxes":[{"class":"mask","box":[1]}]})",
        R"({"id":"x","image":"x","width":1,"height":1,"split":"train","boxes":[{"class":"cat","box":[1,2,3,4]}]})",
        R"({"id":"x","image":"x","width":0,"height":1,"split":"train","boxes":[]})",
+       R"({"id":"x","image":"x","width":1000000000000000000,"height":1,"split":"train","boxes":[]})",
+       R"({"id":"x","image":"x","width":2000000000,"height":1,"split":"train","boxes":[]})",
+       R"({"id":"x","image":"x","width":1.5,"height":1,"split":"train","boxes":[]})",
+       R"({"id":"x","image":"x","width":9,"height":9,"split":"train","boxes":[{"class":"mask","box":[8,1,2,5]}]})",
+       R"({"id":"x","image":"x","width":9,"height":9,"split":"train","boxes":[{"class":"mask","box":[1,8,5,2]}]})",
        R"({"id":"x","image":"x","width":1,"height":1,"split":"best","boxes":[]})"}) {
     base::write_file(folder / "samples.jsonl", text.substr(0, second) + line + "\n" + text.substr(second));
     try {
@@ -119,6 +124,39 @@ TEST(Manifest, BrokenLineIsNamedWithFileAndLine) {
       EXPECT_THAT(error.where(), HasSubstr("samples.jsonl:2")) << line;
     }
   }
+}
+
+// Samples that somebody changed are no longer what dataset.json and the runs on it vouch for. The hint says
+// how to mean it.
+TEST(Manifest, ChangedSamplesAreNoticedByTheDigest) {
+  support::TempDir folder;
+  write_dataset(example(folder.path()), {}, "");
+  std::string text = base::read_file(folder / "samples.jsonl");
+  text.replace(text.find("300.25"), 6, "301.25");
+  base::write_file(folder / "samples.jsonl", text);
+  std::string hint;
+  try {
+    read_dataset(folder.path());
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::kRefused);
+    EXPECT_THAT(error.what(), HasSubstr("digest"));
+    hint = error.hint();
+  }
+  Dataset changed = example(folder.path());
+  changed.samples[0].boxes[0].box_in_image.x2 = 301.25f;
+  EXPECT_THAT(hint, HasSubstr(digest(changed)));
+}
+
+TEST(Manifest, ClassesMustBeToldApartByTheirNames) {
+  support::TempDir folder;
+  Dataset twice = example(folder.path());
+  twice.class_names = {"mask", "mask", "no-mask"};
+  EXPECT_THAT([&] { write_dataset(twice, {}, ""); }, ThrowsMessage<base::Error>(HasSubstr("listed twice")));
+  write_dataset(example(folder.path()), {}, "");
+  std::string head = base::read_file(folder / "dataset.json");
+  head.replace(head.find("\"no-mask\""), 9, "\"mask\"");
+  base::write_file(folder / "dataset.json", head);
+  EXPECT_THAT([&] { read_dataset(folder.path()); }, ThrowsMessage<base::Error>(HasSubstr("listed twice")));
 }
 
 TEST(Manifest, OtherVersionsAndFilesAreRefused) {

@@ -21,6 +21,7 @@ constexpr int kVersion = 1;
 constexpr const char* kHeadFile = "dataset.json";
 constexpr const char* kSamplesFile = "samples.jsonl";
 constexpr const char* kFindingsFile = "findings.jsonl";
+constexpr int kMaxSide = 1'000'000;  // pixels of a picture; no format that is read goes further
 constexpr const char* kSplits[] = {"train", "val", "test"};
 
 // The fields of KittiExtras under their names in the manifest.
@@ -83,8 +84,10 @@ std::string line_of(const Sample& sample, const fs::path& file) {
 
 void check_sample(const Sample& sample, const Dataset& dataset, const std::string& where) {
   if (sample.id.empty()) refuse("a sample has no id", where);
-  if (sample.width <= 0 || sample.height <= 0) {
-    refuse(fmt::format("sample '{}': {} x {} pixels", sample.id, sample.width, sample.height), where);
+  if (sample.width <= 0 || sample.height <= 0 || sample.width > kMaxSide || sample.height > kMaxSide) {
+    refuse(fmt::format("sample '{}': {} x {} pixels; sides go from 1 to {}", sample.id, sample.width,
+                       sample.height, kMaxSide),
+           where);
   }
   if (std::find(std::begin(kSplits), std::end(kSplits), sample.split) == std::end(kSplits)) {
     refuse(fmt::format("sample '{}': split '{}' is none of train, val, test", sample.id, sample.split),
@@ -101,6 +104,19 @@ void check_sample(const Sample& sample, const Dataset& dataset, const std::strin
     if (!(std::isfinite(b.x1) && std::isfinite(b.y1) && std::isfinite(b.x2) && std::isfinite(b.y2))) {
       refuse(fmt::format("sample '{}': a box is not finite", sample.id), where);
     }
+    if (b.x2 < b.x1 || b.y2 < b.y1) {
+      refuse(fmt::format("sample '{}': the box [{}, {}, {}, {}] ends before it begins", sample.id, b.x1, b.y1,
+                         b.x2, b.y2),
+             where, "a box is left, top, right, bottom");
+    }
+  }
+}
+
+void check_classes(const std::vector<std::string>& names, const std::string& where) {
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    if (name.empty()) refuse("a class has no name", where);
+    if (!seen.insert(name).second) refuse(fmt::format("the class '{}' is listed twice", name), where);
   }
 }
 
@@ -167,12 +183,22 @@ LabeledBox box_from(const json& entry) {
   return box;
 }
 
+// A number that no int holds would come back as another one.
+int side_from(const json& entry, const char* name) {
+  const json& value = entry.at(name);
+  if (!value.is_number_integer() || value.get<double>() != static_cast<double>(value.get<int>())) {
+    throw json::other_error::create(501, fmt::format("{} is {}, no number of pixels", name, value.dump()),
+                                    &entry);
+  }
+  return value.get<int>();
+}
+
 Sample sample_from(const json& entry) {
   Sample sample;
   sample.id = entry.at("id").get<std::string>();
   sample.image = entry.at("image").get<std::string>();
-  sample.width = entry.at("width").get<int>();
-  sample.height = entry.at("height").get<int>();
+  sample.width = side_from(entry, "width");
+  sample.height = side_from(entry, "height");
   sample.split = entry.at("split").get<std::string>();
   sample.group = entry.value("group", "");
   for (const json& box : entry.at("boxes")) sample.boxes.push_back(box_from(box));
@@ -218,6 +244,7 @@ bool is_dataset(const fs::path& folder) {
 
 void write_dataset(const Dataset& dataset, const base::Findings& findings, const std::string& provenance) {
   const fs::path samples_file = dataset.root / kSamplesFile;
+  check_classes(dataset.class_names, (dataset.root / kHeadFile).string());
   std::string samples_text;
   std::set<std::string> ids;
   for (const Sample& sample : dataset.samples) {
@@ -244,14 +271,16 @@ Dataset read_dataset(const fs::path& folder) {
   Dataset dataset;
   dataset.root = folder;
   std::size_t expected = 0;
+  std::string expected_digest;
   try {
     dataset.class_names = head.at("classes").get<std::vector<std::string>>();
+    expected_digest = head.at("digest").get<std::string>();
     expected = head.at("counts").at("samples").get<std::size_t>();
   } catch (const json::exception& error) {
     refuse(fmt::format("not a dataset's head: {}", error.what()), (folder / kHeadFile).string(),
            "import the data again");
   }
-  dataset.samples.reserve(expected);
+  check_classes(dataset.class_names, (folder / kHeadFile).string());
   for_each_line(folder / kSamplesFile, [&](const json& entry, const std::string& where) {
     Sample sample = sample_from(entry);
     check_sample(sample, dataset, where);
@@ -264,6 +293,13 @@ Dataset read_dataset(const fs::path& folder) {
   if (dataset.samples.size() != expected) {
     refuse(fmt::format("{} samples, {} says {}", dataset.samples.size(), kHeadFile, expected),
            (folder / kSamplesFile).string(), "the file is not whole; import the data again");
+  }
+  if (const std::string found = digest(dataset); found != expected_digest) {
+    refuse(fmt::format("classes and samples were changed: their digest is not the one in {}", kHeadFile),
+           (folder / kHeadFile).string(),
+           fmt::format(
+               "import the data again; or, if you changed them on purpose, write \"digest\": \"{}\" there",
+               found));
   }
   return dataset;
 }
