@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "evaluate/matching.h"
 
@@ -98,6 +99,11 @@ void diagnose_truths(const DiagnosisInput& input, const std::string& name, const
   }
 }
 
+// To three decimals, so that what is too little never reads as enough: 0.4996 is not 0.500.
+double rounded_down(float value) {
+  return std::floor(static_cast<double>(value) * 1000) / 1000;
+}
+
 // Thresholds that leave nothing. True when one was found.
 bool diagnose_thresholds(const DiagnosisInput& input, std::size_t c, std::vector<std::string>* sentences) {
   if (input.signals.size() <= c) return false;
@@ -148,10 +154,10 @@ void diagnose_detections(const DiagnosisInput& input, std::size_t c, const Class
                     name, input.class_names[other], *most));
   } else if (facts.truths > 0 && facts.best_iou < overlap_from_spec(input.config, name)) {
     sentences->push_back(fmt::format(
-        "The {} detections of class '{}' lie in the wrong places: the best overlap with an object is {:.2f}, "
+        "The {} detections of class '{}' lie in the wrong places: the best overlap with an object is {:.3f}, "
         "{:g} is "
         "needed; check the input size, the box scale and whether labels and pictures belong together.",
-        facts.detections, name, facts.best_iou, overlap_from_spec(input.config, name)));
+        facts.detections, name, rounded_down(facts.best_iou), overlap_from_spec(input.config, name)));
   }
 }
 

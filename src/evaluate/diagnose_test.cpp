@@ -87,6 +87,13 @@ TEST(Diagnose, BoxesInTheWrongPlace) {
   EXPECT_THAT(c.sentences(), ElementsAre(HasSubstr("wrong places")));
 }
 
+// "0.50, 0.5 is needed" would make no sense.
+TEST(Diagnose, AnOverlapThatIsJustTooSmallIsNotRoundedUp) {
+  Case c;
+  c.pictures[0].detections.push_back({{26.69f, 10, 76.69f, 60}, 0, 0.9f});
+  EXPECT_THAT(c.sentences(), ElementsAre(HasSubstr("is 0.499, 0.5 is needed")));
+}
+
 TEST(Diagnose, ClassesInTheWrongOrder) {
   Case c;
   c.pictures[0].detections = {{{10, 10, 60, 60}, 1, 0.9f}, {{200, 200, 250, 250}, 0, 0.9f}};
