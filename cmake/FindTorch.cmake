@@ -38,11 +38,20 @@ foreach(_lib torch_cuda c10_cuda)
   mark_as_advanced(Torch_${_lib}_LIBRARY)
 endforeach()
 
-if(EXISTS "${Torch_INCLUDE_DIR}/torch/csrc/api/include/torch/version.h")
-  file(STRINGS "${Torch_INCLUDE_DIR}/torch/csrc/api/include/torch/version.h" _version_line
-       REGEX "define TORCH_VERSION \"")
-  string(REGEX REPLACE ".*\"([0-9]+\\.[0-9]+\\.[0-9]+).*" "\\1" Torch_VERSION "${_version_line}")
-endif()
+# Up to 2.8 one line holds the whole version; later the numbers stand one by one in torch/headeronly/version.h.
+set(_parts "")
+foreach(_header torch/headeronly/version.h torch/csrc/api/include/torch/version.h)
+  if(EXISTS "${Torch_INCLUDE_DIR}/${_header}" AND NOT _parts)
+    foreach(_part MAJOR MINOR PATCH)
+      file(STRINGS "${Torch_INCLUDE_DIR}/${_header}" _line REGEX "define TORCH_VERSION_${_part} [0-9]+")
+      string(REGEX MATCH "[0-9]+" _number "${_line}")
+      if(NOT _number STREQUAL "")
+        list(APPEND _parts ${_number})
+      endif()
+    endforeach()
+  endif()
+endforeach()
+list(JOIN _parts "." Torch_VERSION)
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(Torch

@@ -1,6 +1,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/convolution_backward.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/max_pool2d_with_indices_backward.h>
 #include <ATen/ops/native_batch_norm_backward.h>
 #include <ATen/ops/rsqrt.h>
@@ -47,6 +48,9 @@ void Detector::Impl::run_backward(const Step& step) {
   const Node& here = node(step);
   if (network::is_convolution(here.op)) return backward_conv(step);
   NodeGradient& gathered = gradients[static_cast<std::size_t>(step.node)];
+  const bool fused = runs_fusions();
+  if (fused && step.in_fusion) return;
+  if (fused && step.fusion.exists()) return backward_fusion(step);
   if (!gathered.value.defined()) return;  // the coverage output's sigmoid, which belongs to the loss
   const at::Tensor gradient = gathered.value;
   switch (here.op) {
@@ -101,15 +105,29 @@ void Detector::Impl::backward_conv(const Step& step) {
     trains |= !arrays_of(member).frozen;
   }
   const at::Tensor gradient = (parts.size() == 1 ? parts[0] : at::cat(parts, 1)).contiguous(format);
+  if (step.stem && pictures_folded) return backward_stem(step, gradient);
   const bool to_input = plan.steps[static_cast<std::size_t>(step.inputs[0])].needs_gradient;
   const bool to_bias = trains && here.bias && !step.bias_in_batch_norm;
   const at::Tensor kernel = conv_kernel(step);
   const std::int64_t dilation = dilation_of(here);
-  auto [to_x, to_kernel, to_b] =
-      at::convolution_backward(gradient, conv_input(step), kernel, at::IntArrayRef{kernel.size(0)},
-                               {here.stride, here.stride}, {here.padding, here.padding}, {dilation, dilation},
-                               false, {0, 0}, groups_of(here, kernel), {to_input, trains, to_bias});
-  if (to_input) add_gradient(step.inputs[0], to_x.to(value(step.inputs[0]).scalar_type()), false);
+  const std::int64_t groups = groups_of(here, kernel);
+  // A 1 x 1 window with a stride reads every second pixel only, and so its gradient is three quarters zeros.
+  const bool compact = to_input && here.kernel == 1 && here.stride > 1 && here.padding == 0 && !step.head &&
+                       groups == 1 && takes_two_gradients(step.inputs[0]);
+  auto [to_x, to_kernel, to_b] = at::convolution_backward(
+      gradient, conv_input(step), kernel, at::IntArrayRef{kernel.size(0)}, {here.stride, here.stride},
+      {here.padding, here.padding}, {dilation, dilation}, false, {0, 0}, groups,
+      {to_input && !compact, trains, to_bias});
+  if (compact) {
+    const at::Tensor read_pixels = at::empty({gradient.size(0), kernel.size(1), gradient.size(2), gradient.size(3)},
+                                             gradient.options(), format);  // for its sizes alone
+    to_x = std::get<0>(at::convolution_backward(gradient, read_pixels, kernel, at::IntArrayRef{kernel.size(0)},
+                                                {1, 1}, {0, 0}, {dilation, dilation}, false, {0, 0}, 1,
+                                                {true, false, false}));
+  }
+  if (to_input) {
+    add_gradient(step.inputs[0], to_x.to(value(step.inputs[0]).scalar_type()), false, compact ? here.stride : 1);
+  }
   std::int64_t channel = 0;
   for (const int member : step.group) {
     const std::int64_t channels = arrays_of(member).kernel.size(0);
@@ -156,18 +174,28 @@ void Detector::Impl::backward_max_pool(const Step& step, const at::Tensor& gradi
   add_gradient(step.inputs[0], to_x.contiguous(format), false);
 }
 
-void Detector::Impl::add_gradient(int node, const at::Tensor& gradient, bool shared) {
+void Detector::Impl::add_gradient(int node, const at::Tensor& gradient, bool shared, int stride) {
   if (!plan.steps[static_cast<std::size_t>(node)].needs_gradient) return;
   NodeGradient& gathered = gradients[static_cast<std::size_t>(node)];
+  const bool as_second = stride > 1 || (gathered.value.defined() && takes_two_gradients(node));
+  if (as_second && !gathered.second.defined()) {
+    gathered.second = gradient;
+    gathered.second_stride = stride;
+    return;
+  }
+  MASKFIT_CHECK(stride == 1, "'{}' has two compact gradients", network.nodes[static_cast<std::size_t>(node)].name);
   if (!gathered.value.defined()) {
-    gathered = {gradient, shared};
+    gathered.value = gradient;
+    gathered.shared = shared;
   } else if (!gathered.shared) {
     gathered.value.add_(gradient);
   } else if (!shared) {
     at::Tensor sum = gradient;
-    gathered = {sum.add_(gathered.value), false};
+    gathered.value = sum.add_(gathered.value);
+    gathered.shared = false;
   } else {
-    gathered = {gathered.value.add(gradient), false};
+    gathered.value = gathered.value.add(gradient);
+    gathered.shared = false;
   }
 }
 

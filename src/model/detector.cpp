@@ -185,6 +185,16 @@ std::vector<at::Tensor> Detector::buffers() const {
   return tensors_of(*impl_, Kind::kMoving);
 }
 
+std::vector<std::string> Detector::unfused_norms() const {
+  std::vector<std::string> names;
+  for (const Step& step : impl_->plan.steps) {
+    const network::Node& node = impl_->network.nodes[static_cast<std::size_t>(step.node)];
+    const bool fused = impl_->runs_fusions() && (step.in_fusion || step.fusion.exists());
+    if (node.op == Op::kBatchNorm && !fused) names.push_back(node.name);
+  }
+  return names;
+}
+
 network::Network Detector::network() const {
   network::Network copy = impl_->network;
   store_arrays(impl_->arrays, copy);

@@ -14,6 +14,11 @@ namespace maskfit::model {
 enum class Precision { kFloat32, kBfloat16, kFloat16 };
 Precision precision_from_name(const std::string& name);  // fp32, bf16, fp16; throws base::Error (kUsage)
 
+// Who computes batch norms and the first convolution in training. kBest: the kernels of model/fused_norm.h
+// and model/stem.h on a GPU, LibTorch elsewhere. kLibTorch: LibTorch everywhere. kFused: on a CPU, too,
+// through the plain functions that define the kernels; slow, float32, for tests.
+enum class Kernels { kBest, kLibTorch, kFused };
+
 struct Outputs;  // defined in model/outputs.h, which includes LibTorch
 
 struct DetectorOptions {
@@ -25,6 +30,7 @@ struct DetectorOptions {
   bool freeze_bn = false;
   // Blocks (network::block_of) whose convolutions do not train; their batch norms do.
   std::vector<int> freeze_blocks = {};
+  Kernels kernels = Kernels::kBest;
 };
 
 // Thread-compatible: one thread at a time.
@@ -60,6 +66,10 @@ class Detector {
   // Moving statistics likewise.
   std::vector<std::string> buffer_names() const;
   std::vector<at::Tensor> buffers() const;
+
+  // Batch norms that the fused kernels do not take in training (a number of channels that is no multiple of
+  // 8, freeze_bn, LibTorch asked for): the same numbers, slower.
+  std::vector<std::string> unfused_norms() const;
 
   // Folds every batch norm into the convolution before it: faster inference, the same numbers up to rounding.
   // Afterwards forward(images, true) is an error and parameters() no longer have an effect; network() still

@@ -7,6 +7,7 @@
 
 #include "model/arrays.h"
 #include "model/detector.h"
+#include "model/fused_norm.h"
 #include "model/outputs.h"
 #include "model/plan.h"
 #include "tensor/tensor.h"
@@ -21,10 +22,12 @@ struct Detector::Impl {
     std::vector<std::int64_t> channels;  // kConcat: of each input
   };
   // The gradient of a node's value as it is gathered. A shared tensor belongs to several nodes and must not
-  // be changed.
+  // be changed. A fusion takes two summands as they come; `second` may be compact (Incoming in fused_norm.h).
   struct NodeGradient {
     at::Tensor value;
     bool shared = false;
+    at::Tensor second;
+    int second_stride = 1;
   };
   // Gradients of one node's trainable arrays.
   struct ArrayGradients {
@@ -36,6 +39,8 @@ struct Detector::Impl {
   Outputs forward(const at::Tensor& images, bool training);
   std::vector<at::Tensor> backward(const at::Tensor& loss);
   void fold_batch_norms();
+  // Whether training runs the plan's fusions.
+  bool runs_fusions() const;
 
   // Calls visit(slot, arrays of its node) in node order.
   template <typename Visit>
@@ -72,8 +77,23 @@ struct Detector::Impl {
   void backward_conv(const Step& step);
   void backward_batch_norm(const Step& step, const at::Tensor& gradient);
   void backward_max_pool(const Step& step, const at::Tensor& gradient);
-  void add_gradient(int node, const at::Tensor& gradient, bool shared);
+  // stride > 1: compact; only where takes_two_gradients(node).
+  void add_gradient(int node, const at::Tensor& gradient, bool shared, int stride = 1);
   std::vector<at::Tensor> collect_gradients();
+
+  // fused.cpp: the steps whose fields `fusion`, `in_fusion` and `stem` apply while runs_fusions().
+  void run_statistics(const Step& norm);
+  Normalise fusion_job(const Fusion& fusion);
+  at::Tensor run_fusion(const Step& step);
+  void backward_fusion(const Step& step);
+  void fold_pictures(const at::Tensor& images);
+  at::Tensor folded_kernel(const Step& stem);
+  void backward_stem(const Step& stem, const at::Tensor& gradient);
+  bool takes_two_gradients(int node) const;
+  // Its statistics are made by run_statistics().
+  bool fused_norm(const Step& norm) const {
+    return runs_fusions() && (norm.in_fusion || norm.fusion.exists());
+  }
 
   // Shared by both.
   const network::Node& node(const Step& step) const {
@@ -97,6 +117,8 @@ struct Detector::Impl {
   std::vector<Kept> kept;
   std::vector<NodeGradient> gradients;
   std::vector<ArrayGradients> array_gradients;
+  bool pictures_folded = false;  // by the last forward()
+  at::Tensor scratch;  // of the fused kernels, on a GPU
   Outputs last_outputs;  // of the last training forward, until backward() uses it up
 };
 

@@ -33,9 +33,21 @@ Outputs Detector::Impl::forward(const at::Tensor& images, bool training) {
   refresh_compute_kernels();
   values.assign(network.nodes.size(), {});
   kept.assign(network.nodes.size(), {});
-  values[0] = images.to(at::TensorOptions(device).dtype(type), /*non_blocking=*/true, /*copy=*/false, format);
+  const bool fused = training && runs_fusions();
+  pictures_folded = false;
+  if (fused && plan.has_stem) {
+    fold_pictures(images);
+  } else {
+    values[0] = images.to(at::TensorOptions(device).dtype(type), /*non_blocking=*/true, /*copy=*/false, format);
+  }
   for (const Step& step : plan.steps) {
-    if (node(step).op != Op::kInput && !step.merged) value(step.node) = run(step, training);
+    if (node(step).op == Op::kInput || step.merged) continue;
+    if (fused && (step.fusion.exists() || step.in_fusion)) {
+      if (node(step).op == Op::kBatchNorm) run_statistics(step);
+      if (step.fusion.exists()) value(step.node) = run_fusion(step);
+    } else {
+      value(step.node) = run(step, training);
+    }
     for (const int input : step.last_use) {
       if (!training || !plan.steps[static_cast<std::size_t>(input)].saved) value(input).reset();
     }
@@ -90,6 +102,10 @@ at::Tensor Detector::Impl::run(const Step& step, bool training) {
 
 at::Tensor Detector::Impl::run_conv(const Step& step) {
   const Node& here = node(step);
+  if (step.stem && pictures_folded) {
+    return at::convolution(value(step.inputs[0]), folded_kernel(step), arrays_of(step.node).compute_bias, {1, 1},
+                           {0, 0}, {1, 1}, false, {0, 0}, 1);
+  }
   at::Tensor bias = arrays_of(step.node).compute_bias;
   if (step.group.size() > 1 && here.bias) {
     std::vector<at::Tensor> biases;
@@ -185,7 +201,7 @@ void Detector::Impl::update_moving_statistics() {
   };
   std::map<std::pair<float, float>, Group> groups;  // by (momentum, epsilon)
   for (const Step& step : plan.steps) {
-    if (node(step).op != Op::kBatchNorm) continue;
+    if (node(step).op != Op::kBatchNorm || fused_norm(step)) continue;
     Group& group = groups[{node(step).momentum, node(step).epsilon}];
     const NodeArrays& norm = arrays_of(step.node);
     group.moving_means.push_back(norm.mean);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "model/fused_norm.h"
 
 namespace maskfit::model {
 namespace {
@@ -16,7 +17,10 @@ using network::Op;
 class Planner {
  public:
   Planner(const network::Network& network, const std::vector<std::string>& frozen)
-      : nodes_(network.nodes), frozen_(frozen.begin(), frozen.end()), readers_(nodes_.size()) {
+      : nodes_(network.nodes),
+        shapes_(network::infer_shapes(network)),
+        frozen_(frozen.begin(), frozen.end()),
+        readers_(nodes_.size()) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) index_[nodes_[i].name] = static_cast<int>(i);
     for (const Node& node : nodes_) {
       Step step;
@@ -34,6 +38,8 @@ class Planner {
     find_bias_in_batch_norm();
     find_groups();
     find_gradient_flow();
+    find_fusions();
+    find_stem();
     find_saved();
     find_in_place();
     find_last_uses();
@@ -98,6 +104,50 @@ class Planner {
     }
   }
 
+  // A batch norm that one node reads and whose channels the kernels take.
+  bool fusible_norm(int i) const {
+    return node(i).op == Op::kBatchNorm && readers(i).size() == 1 && !is_output(i) && takes_channels(i);
+  }
+  bool takes_channels(int i) const { return fused_norm_takes(shapes_.at(node(i).name).channels); }
+
+  Fusion fusion_behind(int i) {
+    if (fusible_norm(i)) return {.norm = i, .relu = true};
+    if (node(i).op != Op::kAdd || readers(i).size() != 1 || is_output(i) || step(i).inputs.size() != 2) return {};
+    int first = step(i).inputs[0], second = step(i).inputs[1];
+    if (first == second) return {};
+    if (!fusible_norm(first)) std::swap(first, second);
+    if (!fusible_norm(first)) return {};
+    if (fusible_norm(second)) return {.norm = first, .other_norm = second, .relu = true};
+    return step(second).needs_gradient ? Fusion{.norm = first, .other = second, .relu = true} : Fusion{};
+  }
+
+  void find_fusions() {
+    for (Step& each : plan_.steps) {
+      if (node(each.node).op != Op::kRelu) continue;
+      each.fusion = fusion_behind(each.inputs[0]);
+      if (!each.fusion.exists()) continue;
+      step(each.inputs[0]).in_fusion = true;
+      step(each.fusion.norm).in_fusion = true;
+      if (each.fusion.other_norm >= 0) step(each.fusion.other_norm).in_fusion = true;
+    }
+    for (Step& each : plan_.steps) {
+      if (node(each.node).op != Op::kBatchNorm || each.in_fusion || !takes_channels(each.node)) continue;
+      each.fusion = {.norm = each.node};
+    }
+  }
+
+  void find_stem() {
+    constexpr int kInput = 0;
+    const network::Shape& input = shapes_.at(node(kInput).name);
+    if (readers(kInput).size() != 1) return;
+    Step& reader = step(readers(kInput)[0]);
+    const Node& conv = node(reader.node);
+    reader.stem = conv.op == Op::kConv && !reader.head && conv.stride == 2 && conv.kernel % 2 == 1 &&
+                  conv.kernel > 1 && conv.padding == conv.kernel / 2 && conv.dilation == 1 &&
+                  (input.channels == 1 || input.channels == 3) && input.height % 2 == 0 && input.width % 2 == 0;
+    plan_.has_stem = reader.stem;
+  }
+
   void find_saved() {
     for (Step& each : plan_.steps) {
       if (!each.needs_gradient) continue;
@@ -110,6 +160,7 @@ class Planner {
           break;
         case Op::kRelu:
           each.saved = true;
+          if (each.fusion.other >= 0) step(each.fusion.other).saved = true;
           break;
         case Op::kInput:
         case Op::kAdd:
@@ -148,6 +199,7 @@ class Planner {
   }
 
   const std::vector<Node>& nodes_;
+  const std::map<std::string, network::Shape> shapes_;
   const std::set<std::string> frozen_;
   std::map<std::string, int> index_;
   std::vector<std::vector<int>> readers_;
@@ -157,7 +209,6 @@ class Planner {
 }  // namespace
 
 Plan make_plan(const network::Network& network, const std::vector<std::string>& frozen_nodes) {
-  network::infer_shapes(network);
   for (const std::string& name : frozen_nodes) network.node(name);
   return Planner(network, frozen_nodes).make(network.outputs);
 }

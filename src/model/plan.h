@@ -10,6 +10,16 @@
 
 namespace maskfit::model {
 
+// A batch norm that runs together with what follows it (model/fused_norm.h): y = relu(norm + shortcut).
+// Indices are places in Network::nodes, -1: none.
+struct Fusion {
+  int norm = -1;        // a kBatchNorm
+  int other_norm = -1;  // the shortcut is another kBatchNorm
+  int other = -1;       // the shortcut is this node's value
+  bool relu = false;
+  bool exists() const { return norm >= 0; }
+};
+
 // How one node is executed. Indices are places in Network::nodes.
 struct Step {
   int node = 0;
@@ -28,6 +38,13 @@ struct Step {
   bool head = false;
   // kRelu, kAdd: may overwrite the buffer of inputs[0].
   bool in_place = false;
+  // The node's value is that of a fusion: a kRelu behind one or two norms, or a kBatchNorm alone. The nodes
+  // that a kRelu's fusion runs are `in_fusion` and have no value of their own. Only an executor that runs
+  // fusions heeds both; all other fields serve either kind.
+  Fusion fusion;
+  bool in_fusion = false;
+  // kConv over a picture that can be folded (model/stem.h); nobody else reads the picture.
+  bool stem = false;
   // A gradient has to flow through this node: something trainable lies at or before it.
   bool needs_gradient = false;
   // The backward pass reads the value of this node.
@@ -39,6 +56,7 @@ struct Step {
 struct Plan {
   std::vector<Step> steps;  // one a node, in node order
   int bbox = 0;             // node whose value is the box output
+  bool has_stem = false;    // one of the steps is `stem`
   int cov_logits = 0;       // node whose sigmoid is the coverage output
 };
 
