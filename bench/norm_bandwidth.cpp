@@ -15,6 +15,7 @@
 
 #include "model/fused_norm.h"
 #include "model/stem.h"
+#include "model/stem_conv.h"
 
 namespace {
 
@@ -131,6 +132,30 @@ int main(int argc, char** argv) {
   measure(batch * 34LL * 60, 34, 60, 256, pixels, pool, floats, scratch);
   measure(batch * 34LL * 60, 34, 60, 512, pixels, pool, floats, scratch);
   measure(batch * 34LL * 60, 34, 60, 200, pixels, pool, floats, scratch);
+  const StemConv stem{batch, 272, 480, 64, 7, 3, Storage::kBfloat16};
+  void* const stem_scratch = device_memory(static_cast<std::size_t>(stem_scratch_bytes()));
+  const double folded = batch * 275. * 483 * 32, tensor = batch * 272. * 480 * 128;
+  char* const tensors = pixels + (std::size_t{8} << 30);
+  const auto at = [&](int i) { return tensors + i * (std::size_t{2} << 30); };
+  report("stem forward, statistics", batch * 272LL * 480, 64, folded + tensor, median_ms([&](int) {
+           require(stem_forward_cuda(stem, pixels, pixels + (1 << 30), at(0),
+                                     {nullptr, 1e-3f, 0.99f, nullptr, floats + 16384, floats + 20480, floats + 24576,
+                                      floats + 28672},
+                                     stem_scratch, nullptr));
+         }));
+  const NormArrays norm{floats, floats + 4096, floats + 8192, floats + 12288};
+  report("stem backward", batch * 272LL * 480, 64, folded + 2.25 * tensor, median_ms([&](int) {
+           require(stem_backward_cuda(stem, pixels,
+                                      {{at(0), norm, Shortcut::kNone, nullptr, {}, true},
+                                       {at(1), at(2), 2, 272, 480},
+                                       floats + 16384,
+                                       floats + 20480,
+                                       nullptr,
+                                       nullptr,
+                                       nullptr,
+                                       nullptr},
+                                      floats + 65536, stem_scratch, nullptr));
+         }));
   const StemPictures pictures{pixels, Storage::kBfloat16, batch, 3, 544, 960, 3LL * 544 * 960, 1, 3 * 960, 3};
   report("fold pictures", batch * 544LL * 960, 3, batch * (544. * 960 * 6 + 275. * 483 * 32),
          median_ms([&](int) {

@@ -4,7 +4,7 @@
 //
 //   train_step [--backbone resnet18] [--size 960x544] [--batch 24] [--precision fp32|bf16|fp16] [--device
 //   cpu|cuda]
-//              [--threads N] [--steps N] [--blocks N]
+//              [--threads N] [--steps N] [--blocks N] [--libtorch-norms] [--no-graph]
 //
 // Prints one JSON line: the median images per second over the timed blocks of steps.
 
@@ -14,8 +14,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
+
+#ifdef MASKFIT_WITH_CUDA
+#include <cuda_profiler_api.h>
+#endif
 
 #include "loss/detection_loss.h"
 #include "loss/loss_tensors.h"
@@ -28,6 +33,7 @@
 #include "tensor/array.h"
 #include "tensor/device.h"
 #include "tensor/library.h"
+#include "train/gpu_step.h"
 #include "train/optimizer.h"
 
 namespace {
@@ -37,6 +43,7 @@ using namespace maskfit;
 struct Options {
   std::string backbone = "resnet18", size = "960x544", precision = "fp32", device = "cpu";
   int batch = 24, threads = 0, steps = 10, blocks = 5, classes = 2;
+  bool libtorch_norms = false, no_graph = false, profile = false;
 };
 
 struct Bench {
@@ -50,6 +57,8 @@ struct Bench {
   train::Optimizer optimizer;
   at::Tensor images;
   loss::Targets targets;
+  std::unique_ptr<train::GpuStep> gpu_step;  // as a training takes its steps on a GPU
+  std::int64_t steps = 0;
 };
 
 network::Shape input_of(const std::string& size) {
@@ -83,15 +92,29 @@ loss::LossOptions loss_options(const spec::Experiment& experiment, const Options
           .device = options.device};
 }
 
+at::ScalarType type_of(const std::string& precision) {
+  return precision == "bf16" ? at::kBFloat16 : precision == "fp16" ? at::kHalf : at::kFloat;
+}
+
+model::DetectorOptions detector_options(const Options& options) {
+  model::DetectorOptions detector;
+  detector.device = options.device;
+  detector.precision = model::precision_from_name(options.precision);
+  if (options.libtorch_norms) detector.kernels = model::Kernels::kLibTorch;
+  return detector;
+}
+
 Bench::Bench(const Options& options)
     : experiment(reference_recipe()),
-      detector(make_network(options), options.device, model::precision_from_name(options.precision)),
+      detector(make_network(options), detector_options(options)),
       losses(loss_options(experiment, options)),
       regulariser(experiment.training_config().regularizer()),
       optimizer(experiment.training_config().optimizer(), detector.parameter_names(), detector.parameters()) {
   const network::Shape input = input_of(options.size);
   images = at::rand({options.batch, 3, input.height, input.width},
                     at::TensorOptions().device(tensor::device_from_name(options.device)));
+  // As a training's pixels come from the kernel that warps them.
+  if (images.is_cuda()) images = images.to(type_of(options.precision)).contiguous(at::MemoryFormat::ChannelsLast);
   const std::size_t planes = static_cast<std::size_t>(options.batch) * options.classes;
   const std::size_t cells = static_cast<std::size_t>(input.height / 16) * (input.width / 16);
   std::vector<float> coverage(planes * cells), box(planes * cells * 4);
@@ -103,9 +126,21 @@ Bench::Bench(const Options& options)
   host.coverage_norm = coverage;
   host.box = box;
   targets = losses.upload(host);
+  if (train::GpuStep::possible(detector)) {
+    gpu_step = std::make_unique<train::GpuStep>(train::StepParts{.detector = detector,
+                                                                 .loss = losses,
+                                                                 .regulariser = regulariser,
+                                                                 .optimizer = optimizer,
+                                                                 .graph = !options.no_graph});
+  }
 }
 
 void Bench::step() {
+  ++steps;
+  if (gpu_step) {
+    gpu_step->take(images, targets, {.learning_rate = 1e-4, .norm_limit = 1e30, .step = steps});
+    return;
+  }
   const model::Outputs outputs = detector.forward(images, /*training=*/true);
   const loss::Loss loss = losses.compute(outputs.bbox, outputs.cov_logits, outputs.cov, targets);
   const std::vector<at::Tensor> gradients = detector.backward(loss.task);
@@ -123,6 +158,17 @@ double images_per_second(Bench& bench, const Options& options) {
   return options.steps * options.batch / seconds.count();
 }
 
+// For `ncu --profile-from-start off`.
+void step_under_profiler([[maybe_unused]] Bench& bench) {
+#ifdef MASKFIT_WITH_CUDA
+  tensor::synchronise(bench.images.device());
+  cudaProfilerStart();
+  bench.step();
+  tensor::synchronise(bench.images.device());
+  cudaProfilerStop();
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -136,6 +182,9 @@ int main(int argc, char** argv) {
   app.add_option("--threads", options.threads);
   app.add_option("--steps", options.steps);
   app.add_option("--blocks", options.blocks);
+  app.add_flag("--libtorch-norms", options.libtorch_norms, "batch norms and first convolution by LibTorch");
+  app.add_flag("--profile", options.profile, "after the timing, one step between cudaProfilerStart and -Stop");
+  app.add_flag("--no-graph", options.no_graph, "launch the kernels of a step one by one");
   CLI11_PARSE(app, argc, argv);
   if (options.threads > 0) tensor::use_threads(options.threads);
 
@@ -143,6 +192,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < (options.device == "cpu" ? 1 : 5); ++i) bench.step();
   std::vector<double> rates;
   for (int i = 0; i < options.blocks; ++i) rates.push_back(images_per_second(bench, options));
+  if (options.profile) step_under_profiler(bench);
   std::sort(rates.begin(), rates.end());
   const auto facts = tensor::library_facts();
   std::printf("%s\n", nlohmann::json{{"what", "maskfit"},
@@ -153,6 +203,8 @@ int main(int argc, char** argv) {
                                      {"size", options.size},
                                      {"batch", options.batch},
                                      {"precision", options.precision},
+                                     {"libtorch_norms", options.libtorch_norms},
+                                     {"graph", bench.gpu_step != nullptr && !options.no_graph},
                                      {"images_per_second", rates[rates.size() / 2]},
                                      {"min", rates.front()},
                                      {"max", rates.back()}}

@@ -56,7 +56,9 @@ struct DetectionLoss::Impl {
       values.push_back(static_cast<float>(weighting.factor(c, kCoverage)));
       values.push_back(static_cast<float>(weighting.factor(c, kBox)));
     }
-    factors = tensor::from_values(values, {classes, kObjectives}, device);
+    // In place: a recorded step reads this very tensor.
+    const at::Tensor fresh = tensor::from_values(values, {classes, kObjectives}, device);
+    factors.defined() ? void(factors.copy_(fresh)) : void(factors = fresh);
   }
 
   at::Tensor grid(std::span<const float> values, std::int64_t count) const {
@@ -207,7 +209,7 @@ void DetectionLoss::set_state(const std::vector<double>& state) {
   impl_->weighting.set_state({state.begin(), middle});
   impl_->refresh_factors();
   const std::vector<float> sums(middle, state.end());
-  impl_->cost_sums = tensor::from_values(sums, {impl_->classes, kObjectives}, impl_->device);
+  impl_->cost_sums.copy_(tensor::from_values(sums, {impl_->classes, kObjectives}, impl_->device));
 }
 
 }  // namespace maskfit::loss

@@ -27,6 +27,10 @@ class Regulariser {
   void add_gradients(const std::vector<std::string>& names, const std::vector<at::Tensor>& parameters,
                      const std::vector<at::Tensor>& gradients) const;
 
+  // NO_REG where there is no weight.
+  spec::RegularizerConfig::RegularizationType type() const { return type_; }
+  double weight() const { return weight_; }
+
  private:
   spec::RegularizerConfig::RegularizationType type_;
   double weight_;

@@ -46,6 +46,7 @@ std::vector<at::Tensor> Detector::Impl::backward(const at::Tensor& loss) {
 
 void Detector::Impl::run_backward(const Step& step) {
   const Node& here = node(step);
+  if (step.stem && stem_norm() >= 0) return;  // done with its norm
   if (network::is_convolution(here.op)) return backward_conv(step);
   NodeGradient& gathered = gradients[static_cast<std::size_t>(step.node)];
   const bool fused = runs_fusions();
@@ -210,7 +211,7 @@ std::vector<at::Tensor> Detector::Impl::collect_gradients() {
                            : array == "bias"  ? own.bias
                            : array == "gamma" ? own.gamma
                                               : own.beta;
-    list.push_back(gradient.defined() ? gradient.to(at::kFloat)
+    list.push_back(gradient.defined() ? gradient
                                       : at::zeros(slot.shape, at::TensorOptions(device).dtype(at::kFloat)));
   });
   array_gradients.clear();

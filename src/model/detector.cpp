@@ -124,7 +124,15 @@ Outputs Detector::forward(const at::Tensor& images, bool training) {
   return impl_->forward(images, training);
 }
 std::vector<at::Tensor> Detector::backward(const at::Tensor& loss) {
+  std::vector<at::Tensor> gradients = impl_->backward(loss);
+  for (at::Tensor& gradient : gradients) gradient = gradient.to(at::kFloat);
+  return gradients;
+}
+std::vector<at::Tensor> Detector::backward_as_computed(const at::Tensor& loss) {
   return impl_->backward(loss);
+}
+void Detector::set_copies_kept(bool kept) {
+  impl_->copies_kept = kept;
 }
 void Detector::fold_for_inference() {
   impl_->fold_batch_norms();
@@ -171,6 +179,19 @@ std::vector<std::string> Detector::parameter_names() const {
 }
 std::vector<at::Tensor> Detector::parameters() const {
   return tensors_of(*impl_, Kind::kTrainable);
+}
+std::vector<at::Tensor> Detector::compute_copies() const {
+  std::vector<at::Tensor> copies;
+  impl_->for_each_slot([&](const network::WeightSlot& slot, std::size_t node) {
+    const NodeArrays& arrays = impl_->arrays[node];
+    if (kind_of(slot, arrays) != Kind::kTrainable) return;
+    const bool kernel = slot.name.ends_with("/kernel"), bias = slot.name.ends_with("/bias");
+    const at::Tensor& copy = kernel ? arrays.compute_kernel : arrays.compute_bias;
+    const at::Tensor& master = kernel ? arrays.kernel : arrays.bias;
+    const bool own = (kernel || bias) && copy.defined() && !copy.is_same(master);
+    copies.push_back(own ? copy : at::Tensor());
+  });
+  return copies;
 }
 std::vector<std::string> Detector::frozen_names() const {
   return names_of(*impl_, Kind::kFrozen);

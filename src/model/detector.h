@@ -56,6 +56,14 @@ class Detector {
   // nothing, buffers are reused, and kernels can be fused without an autograd class each.
   std::vector<at::Tensor> backward(const at::Tensor& loss);
 
+  // The same in the types that they were computed in: the precision's for kernels below the heads. Saves a pass.
+  std::vector<at::Tensor> backward_as_computed(const at::Tensor& loss);
+
+  // The copies of parameters() that the convolutions run with, in the precision's type; undefined where an
+  // array has none of its own. forward() makes them anew unless somebody else keeps them up to date.
+  std::vector<at::Tensor> compute_copies() const;
+  void set_copies_kept(bool kept);
+
   // Trainable arrays, in node order: names like "conv1/kernel" and the tensors beside them. Change them in
   // place.
   std::vector<std::string> parameter_names() const;

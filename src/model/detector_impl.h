@@ -2,6 +2,7 @@
 
 // The inside of Detector: forward.cpp and backward.cpp run the plan over these members.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "model/fused_norm.h"
 #include "model/outputs.h"
 #include "model/plan.h"
+#include "model/stem_conv.h"
 #include "tensor/tensor.h"
 
 namespace maskfit::model {
@@ -61,6 +63,7 @@ struct Detector::Impl {
   Plan plan;
   std::vector<NodeArrays> arrays;  // one a node
   bool folded = false;
+  bool copies_kept = false;  // compute copies are up to date without us
 
  private:
   // forward.cpp. Each returns the value of the step's node.
@@ -82,13 +85,19 @@ struct Detector::Impl {
   std::vector<at::Tensor> collect_gradients();
 
   // fused.cpp: the steps whose fields `fusion`, `in_fusion` and `stem` apply while runs_fusions().
+  Statistics statistics_job(const Step& norm);
   void run_statistics(const Step& norm);
   Normalise fusion_job(const Fusion& fusion);
   at::Tensor run_fusion(const Step& step);
   void backward_fusion(const Step& step);
   void fold_pictures(const at::Tensor& images);
   at::Tensor folded_kernel(const Step& stem);
+  StemConv stem_conv(const Step& stem);
+  int stem_norm();
+  at::Tensor run_stem(const Step& stem);
   void backward_stem(const Step& stem, const at::Tensor& gradient);
+  void backward_stem_and_norm(const Step& stem, const NormBackward& job);
+  void* scratch_memory(std::int64_t bytes);
   bool takes_two_gradients(int node) const;
   // Its statistics are made by run_statistics().
   bool fused_norm(const Step& norm) const {
@@ -118,7 +127,7 @@ struct Detector::Impl {
   std::vector<NodeGradient> gradients;
   std::vector<ArrayGradients> array_gradients;
   bool pictures_folded = false;  // by the last forward()
-  at::Tensor scratch;  // of the fused kernels, on a GPU
+  std::map<std::int64_t, at::Tensor> scratch;  // of the fused kernels, on a GPU, by size
   Outputs last_outputs;  // of the last training forward, until backward() uses it up
 };
 

@@ -193,6 +193,12 @@ TEST(DetectorTest, GradientsAgreeWithAutograd) {
   expect_same_gradients_either_way(random_network(options), {}, 2e-4);
 }
 
+TEST(DetectorTest, GradientsAgreeWhereTheFirstConvolutionIsTooWideForTheStemsKernels) {
+  network::BackboneOptions options;
+  options.width = 1.25f;
+  expect_same_gradients_either_way(random_network(options), {}, 2e-4);
+}
+
 TEST(DetectorTest, GradientsAgreeWithIdentityShortcutsAndNeck) {
   network::BackboneOptions options;
   options.neck = "fpn8";

@@ -102,10 +102,7 @@ at::Tensor Detector::Impl::run(const Step& step, bool training) {
 
 at::Tensor Detector::Impl::run_conv(const Step& step) {
   const Node& here = node(step);
-  if (step.stem && pictures_folded) {
-    return at::convolution(value(step.inputs[0]), folded_kernel(step), arrays_of(step.node).compute_bias, {1, 1},
-                           {0, 0}, {1, 1}, false, {0, 0}, 1);
-  }
+  if (step.stem && pictures_folded) return run_stem(step);
   at::Tensor bias = arrays_of(step.node).compute_bias;
   if (step.group.size() > 1 && here.bias) {
     std::vector<at::Tensor> biases;
@@ -179,7 +176,7 @@ at::Tensor Detector::Impl::conv_kernel(const Step& step) {
 
 // The optimiser has changed the float32 kernels since the last step.
 void Detector::Impl::refresh_compute_kernels() {
-  if (folded || type == at::kFloat) return;
+  if (folded || copies_kept || type == at::kFloat) return;
   std::vector<at::Tensor> copies, masters;
   for (const Step& step : plan.steps) {
     const NodeArrays& conv = arrays_of(step.node);

@@ -1,6 +1,7 @@
 // The steps of forward() and backward() that run the kernels of fused_norm.h and stem.h, or on a CPU the
 // functions that define them.
 
+#include <ATen/ops/convolution.h>
 #include <ATen/ops/convolution_backward.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -13,6 +14,7 @@
 #include "model/detector_impl.h"
 #include "model/fused_norm.h"
 #include "model/stem.h"
+#include "model/stem_conv.h"
 #ifdef MASKFIT_WITH_CUDA
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
@@ -81,33 +83,42 @@ bool Detector::Impl::takes_two_gradients(int node) const {
   return runs_fusions() && plan.steps[static_cast<std::size_t>(node)].fusion.exists();
 }
 
-// Batch statistics of the convolution before a norm, and with them the moving ones.
-void Detector::Impl::run_statistics(const Step& norm) {
+Statistics Detector::Impl::statistics_job(const Step& norm) {
   const network::Node& here = node(norm);
-  at::Tensor& x = value(norm.inputs[0]);
-  x = x.contiguous(format);
   const NodeArrays& own = arrays_of(norm.node);
   Kept& keep = kept_of(norm.node);
   keep.mean = at::empty_like(own.gamma);
   keep.invstd = at::empty_like(own.gamma);
   const bool bias_left_out =
       norm.conv >= 0 && plan.steps[static_cast<std::size_t>(norm.conv)].bias_in_batch_norm;
-  const Statistics job{.x = x.data_ptr(),
-                       .epsilon = here.epsilon,
-                       .momentum = here.momentum,
-                       .bias = bias_left_out ? arrays_of(norm.conv).bias.data_ptr<float>() : nullptr,
-                       .mean = keep.mean.data_ptr<float>(),
-                       .invstd = keep.invstd.data_ptr<float>(),
-                       .moving_mean = own.mean.data_ptr<float>(),
-                       .moving_variance = own.variance.data_ptr<float>()};
-#ifdef MASKFIT_WITH_CUDA
-  if (device.is_cuda() && !scratch.defined()) {
-    scratch = at::zeros({fused_norm_scratch_bytes()}, at::TensorOptions(device).dtype(at::kByte));
-  }
-#endif
+  return {.x = nullptr,
+          .epsilon = here.epsilon,
+          .momentum = here.momentum,
+          .bias = bias_left_out ? arrays_of(norm.conv).bias.data_ptr<float>() : nullptr,
+          .mean = keep.mean.data_ptr<float>(),
+          .invstd = keep.invstd.data_ptr<float>(),
+          .moving_mean = own.mean.data_ptr<float>(),
+          .moving_variance = own.variance.data_ptr<float>()};
+}
+
+// Zeros at first, as the kernels want it.
+void* Detector::Impl::scratch_memory(std::int64_t bytes) {
+  at::Tensor& memory = scratch[bytes];
+  if (!memory.defined()) memory = at::zeros({bytes}, at::TensorOptions(device).dtype(at::kByte));
+  return memory.data_ptr();
+}
+
+// Batch statistics of what a norm reads, and with them the moving ones.
+void Detector::Impl::run_statistics(const Step& norm) {
+  if (kept_of(norm.node).mean.defined()) return;  // made by the stem
+  at::Tensor& x = value(norm.inputs[0]);
+  x = x.contiguous(format);
+  Statistics job = statistics_job(norm);
+  job.x = x.data_ptr();
   dispatch(
       device, [&] { statistics_on_cpu(pixels_of(x), job); },
-      MASKFIT_ON_GPU(statistics_cuda(pixels_of(x), job, scratch.data_ptr(), stream)));
+      MASKFIT_ON_GPU(
+          statistics_cuda(pixels_of(x), job, scratch_memory(fused_norm_scratch_bytes()), stream)));
 }
 
 Normalise Detector::Impl::fusion_job(const Fusion& fusion) {
@@ -158,13 +169,14 @@ void Detector::Impl::backward_fusion(const Step& step) {
   ArrayGradients& own = array_gradients[static_cast<std::size_t>(fusion.norm)];
   own.gamma = at::empty_like(norm.gamma);
   own.beta = at::empty_like(norm.beta);
-  at::Tensor to_x = at::empty_like(x), to_other;
+  const bool into_stem = stem_norm() == fusion.norm;
+  at::Tensor to_x = into_stem ? at::Tensor() : at::empty_like(x), to_other;
   NormBackward job{.forward = fusion_job(fusion),
                    .incoming = {first.data_ptr(), second.defined() ? second.data_ptr() : nullptr,
                                 gathered.second_stride, static_cast<int>(x.size(2)), static_cast<int>(x.size(3))},
                    .to_gamma = own.gamma.data_ptr<float>(),
                    .to_beta = own.beta.data_ptr<float>(),
-                   .to_x = to_x.data_ptr()};
+                   .to_x = into_stem ? nullptr : to_x.data_ptr()};
   if (job.forward.shortcut != Shortcut::kNone) {
     to_other = at::empty_like(x);
     job.to_other = to_other.data_ptr();
@@ -178,7 +190,8 @@ void Detector::Impl::backward_fusion(const Step& step) {
   }
   dispatch(
       device, [&] { norm_backward_on_cpu(pixels_of(x), job); },
-      MASKFIT_ON_GPU(norm_backward_cuda(pixels_of(x), job, scratch.data_ptr(), stream)));
+      MASKFIT_ON_GPU(norm_backward_cuda(pixels_of(x), job, scratch_memory(fused_norm_scratch_bytes()), stream)));
+  if (into_stem) return backward_stem_and_norm(plan.steps[static_cast<std::size_t>(x_node)], job);
   add_gradient(x_node, to_x, false);
   if (fusion.other >= 0) add_gradient(fusion.other, to_other, false);
   if (fusion.other_norm >= 0) {
@@ -228,7 +241,74 @@ at::Tensor Detector::Impl::folded_kernel(const Step& stem) {
   return wide;
 }
 
-// The picture itself needs no gradient.
+StemConv Detector::Impl::stem_conv(const Step& stem) {
+  const network::Node& conv = node(stem);
+  const at::Tensor& pictures = value(stem.inputs[0]);
+  const int border = stem_window(conv.kernel).blocks - 1;
+  return {.count = static_cast<int>(pictures.size(0)),
+          .lines = static_cast<int>(pictures.size(2)) - border,
+          .columns = static_cast<int>(pictures.size(3)) - border,
+          .filters = conv.out_channels,
+          .kernel = conv.kernel,
+          .channels = network.input.channels,
+          .storage = device.is_cpu() ? Storage::kBfloat16 : storage_of(type)};
+}
+
+// The norm that runs with the first convolution in stem_conv.h's kernels, or -1.
+int Detector::Impl::stem_norm() {
+  if (!pictures_folded) return -1;
+  for (const Step& norm : plan.steps) {
+    if (norm.conv < 0 || !plan.steps[static_cast<std::size_t>(norm.conv)].stem) continue;
+    const Step& stem = plan.steps[static_cast<std::size_t>(norm.conv)];
+    const bool alone = std::any_of(plan.steps.begin(), plan.steps.end(), [&](const Step& step) {
+      return step.fusion.norm == norm.node && step.fusion.relu && step.fusion.other < 0 && step.fusion.other_norm < 0;
+    });
+    if (!alone || !stem_conv_takes(stem_conv(stem))) return -1;
+#ifdef MASKFIT_WITH_CUDA
+    if (device.is_cuda() && !stem_conv_fits_gpu(stem_conv(stem))) return -1;
+#endif
+    return norm.node;
+  }
+  return -1;
+}
+
+at::Tensor Detector::Impl::run_stem(const Step& stem) {
+  const at::Tensor& pictures = value(stem.inputs[0]);
+  const at::Tensor kernel = folded_kernel(stem);
+  const int norm = stem_norm();
+  if (norm < 0) {
+    return at::convolution(pictures, kernel, arrays_of(stem.node).compute_bias, {1, 1}, {0, 0}, {1, 1}, false,
+                           {0, 0}, 1);
+  }
+  const StemConv conv = stem_conv(stem);
+  const Statistics job = statistics_job(plan.steps[static_cast<std::size_t>(norm)]);
+  at::Tensor y = at::empty({conv.count, conv.filters, conv.lines, conv.columns}, pictures.options(), format);
+  dispatch(
+      device,
+      [&] {
+        stem_forward_on_cpu(conv, pictures.data_ptr<float>(), kernel.data_ptr<float>(), y.data_ptr<float>(), job);
+      },
+      MASKFIT_ON_GPU(stem_forward_cuda(conv, pictures.data_ptr(), kernel.data_ptr(), y.data_ptr(), job,
+                                       scratch_memory(stem_scratch_bytes()), stream)));
+  return y;
+}
+
+// `job` has the norm's sums. The picture itself needs no gradient.
+void Detector::Impl::backward_stem_and_norm(const Step& stem, const NormBackward& job) {
+  const NodeArrays& trained = arrays_of(stem.node);
+  if (trained.frozen) return;
+  ArrayGradients& own = array_gradients[static_cast<std::size_t>(stem.node)];
+  own.kernel = at::empty_like(trained.kernel);
+  const StemConv conv = stem_conv(stem);
+  const at::Tensor& pictures = value(stem.inputs[0]);
+  float* const to_weights = own.kernel.data_ptr<float>();
+  dispatch(
+      device, [&] { stem_backward_on_cpu(conv, pictures.data_ptr<float>(), job, to_weights); },
+      MASKFIT_ON_GPU(stem_backward_cuda(conv, pictures.data_ptr(), job, to_weights,
+                                        scratch_memory(stem_scratch_bytes()), stream)));
+}
+
+// Where LibTorch convolves the folded pictures.
 void Detector::Impl::backward_stem(const Step& stem, const at::Tensor& gradient) {
   const network::Node& conv = node(stem);
   const NodeArrays& trained = arrays_of(stem.node);

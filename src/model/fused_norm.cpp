@@ -123,6 +123,7 @@ void norm_backward_on_cpu(const Pixels& pixels, const NormBackward& job) {
     const double to_gamma = gamma_gradient(pixels, job, forward.norm, forward.x, c);
     job.to_beta[c] = static_cast<float>(to_beta);
     job.to_gamma[c] = static_cast<float>(to_gamma);
+    if (job.to_x == nullptr) continue;
     input_gradient(pixels, job, forward.norm, forward.x, to_gamma, to_beta, c,
                    static_cast<float*>(job.to_x));
     if (forward.shortcut == Shortcut::kNormalised) {

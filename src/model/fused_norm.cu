@@ -5,13 +5,10 @@
 // Sums: each block writes its own to the scratch memory; the last block of a chunk to finish adds them in
 // the order of the blocks. Which block is the last changes from run to run, the order does not.
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_runtime.h>
-
 #include <algorithm>
 
 #include "model/fused_norm.h"
+#include "model/norm_device.cuh"
 
 namespace maskfit::model {
 namespace {
@@ -30,9 +27,6 @@ struct Walk {
 };
 
 template <typename T>
-constexpr int kLane = 16 / sizeof(T);  // channels of a thread
-
-template <typename T>
 Walk walk_over(const Pixels& pixels, int all_blocks, int unroll) {
   const int vectors = pixels.channels / kLane<T>, most = kChunkChannels / kLane<T>;
   Walk walk{};
@@ -43,48 +37,6 @@ Walk walk_over(const Pixels& pixels, int all_blocks, int unroll) {
   walk.blocks = static_cast<int>(
       std::max<std::int64_t>(1, std::min<std::int64_t>(useful, std::max(1, all_blocks / walk.chunks))));
   return walk;
-}
-
-__device__ void unpack(const uint4& raw, float (&v)[4], const float*) {
-  v[0] = __uint_as_float(raw.x), v[1] = __uint_as_float(raw.y);
-  v[2] = __uint_as_float(raw.z), v[3] = __uint_as_float(raw.w);
-}
-__device__ void unpack(const uint4& raw, float (&v)[8], const __nv_bfloat16*) {
-  const unsigned words[4] = {raw.x, raw.y, raw.z, raw.w};
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    v[2 * i] = __uint_as_float(words[i] << 16);
-    v[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
-  }
-}
-__device__ void unpack(const uint4& raw, float (&v)[8], const __half*) {
-  const unsigned words[4] = {raw.x, raw.y, raw.z, raw.w};
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const float2 pair = __half22float2(*reinterpret_cast<const __half2*>(&words[i]));
-    v[2 * i] = pair.x, v[2 * i + 1] = pair.y;
-  }
-}
-__device__ uint4 pack(const float (&v)[4], const float*) {
-  return {__float_as_uint(v[0]), __float_as_uint(v[1]), __float_as_uint(v[2]), __float_as_uint(v[3])};
-}
-__device__ uint4 pack(const float (&v)[8], const __nv_bfloat16*) {
-  unsigned words[4];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const __nv_bfloat162 pair = __floats2bfloat162_rn(v[2 * i], v[2 * i + 1]);
-    words[i] = *reinterpret_cast<const unsigned*>(&pair);
-  }
-  return {words[0], words[1], words[2], words[3]};
-}
-__device__ uint4 pack(const float (&v)[8], const __half*) {
-  unsigned words[4];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const __half2 pair = __floats2half2_rn(v[2 * i], v[2 * i + 1]);
-    words[i] = *reinterpret_cast<const unsigned*>(&pair);
-  }
-  return {words[0], words[1], words[2], words[3]};
 }
 
 // Where a thread works.
@@ -119,15 +71,6 @@ __device__ void for_rows(const Walk& walk, int line, std::int64_t rows, Load loa
       if (here < rows) use(here, u);
     }
   }
-}
-
-template <typename T>
-__device__ uint4 vector_at(const void* base, std::int64_t row, int channels, int channel) {
-  return __ldg(reinterpret_cast<const uint4*>(static_cast<const T*>(base) + row * channels + channel));
-}
-template <typename T>
-__device__ void store_at(void* base, std::int64_t row, int channels, int channel, const uint4& raw) {
-  *reinterpret_cast<uint4*>(static_cast<T*>(base) + row * channels + channel) = raw;
 }
 
 struct Scratch {
@@ -250,31 +193,6 @@ __global__ void __launch_bounds__(kThreads, 2)
   job.moving_variance[channel] = static_cast<float>(m * job.moving_variance[channel] + (1 - m) * variance);
 }
 
-// What the ReLU reads, for a thread's channels.
-template <typename T, Shortcut kShortcut>
-struct BeforeRelu {
-  static constexpr int kChannels = kLane<T>;
-  float scale[kChannels], other_scale[kChannels], offset[kChannels];
-  __device__ BeforeRelu(const Normalise& job, int channel) {
-#pragma unroll
-    for (int i = 0; i < kChannels; ++i) {
-      const int c = channel + i;
-      scale[i] = job.norm.gamma[c] * job.norm.invstd[c];
-      offset[i] = job.norm.beta[c] - scale[i] * job.norm.mean[c];
-      if constexpr (kShortcut == Shortcut::kNormalised) {
-        other_scale[i] = job.other_norm.gamma[c] * job.other_norm.invstd[c];
-        offset[i] += job.other_norm.beta[c] - other_scale[i] * job.other_norm.mean[c];
-      }
-    }
-  }
-  __device__ float at(int i, float x, float shortcut) const {
-    const float value = fmaf(x, scale[i], offset[i]);
-    if constexpr (kShortcut == Shortcut::kNone) return value;
-    if constexpr (kShortcut == Shortcut::kPlain) return value + shortcut;
-    return fmaf(shortcut, other_scale[i], value);
-  }
-};
-
 template <typename T, Shortcut kShortcut, bool kRelu>
 __global__ void __launch_bounds__(kThreads, 2) normalise_kernel(Pixels pixels, Normalise job, void* y,
                                                                 Walk walk) {
@@ -308,60 +226,6 @@ __global__ void __launch_bounds__(kThreads, 2) normalise_kernel(Pixels pixels, N
 // Rows of each array that a thread of a backward kernel loads before it uses the first.
 template <Shortcut kShortcut>
 constexpr int kRowsInFlight = kShortcut == Shortcut::kNone ? 4 : 2;
-
-enum class Gradients { kOne, kTwo, kCompact };
-
-// Unsigned division by a number that is the same for all threads.
-struct Divisor {
-  unsigned value, shift, factor;
-  Divisor(unsigned d = 1) : value(d), shift(0), factor(0) {
-    while ((1ull << shift) < d) ++shift;
-    factor = static_cast<unsigned>(((1ull << 32) * ((1ull << shift) - d)) / d + 1);
-  }
-  __device__ unsigned divide(unsigned n) const { return (__umulhi(n, factor) + n) >> shift; }
-};
-
-struct Compact {
-  Divisor width, height, stride;
-  int columns, lines;
-};
-
-// The row of a compact gradient for a row of the full one, or -1.
-__device__ std::int64_t compact_row(const Compact& compact, std::int64_t row) {
-  const unsigned r = static_cast<unsigned>(row), all_lines = compact.width.divide(r);
-  const unsigned column = r - all_lines * compact.width.value;
-  const unsigned picture = compact.height.divide(all_lines);
-  const unsigned line = all_lines - picture * compact.height.value;
-  const unsigned small_column = compact.stride.divide(column), small_line = compact.stride.divide(line);
-  if (small_column * compact.stride.value != column || small_line * compact.stride.value != line) return -1;
-  return (static_cast<std::int64_t>(picture) * compact.lines + small_line) * compact.columns + small_column;
-}
-
-template <typename T, Gradients kGradients>
-struct IncomingVector {
-  uint4 first, second;
-  __device__ void load(const Incoming& incoming, const Compact& compact, std::int64_t row, int channels,
-                       int channel) {
-    first = vector_at<T>(incoming.first, row, channels, channel);
-    if constexpr (kGradients == Gradients::kTwo) {
-      second = vector_at<T>(incoming.second, row, channels, channel);
-    }
-    if constexpr (kGradients == Gradients::kCompact) {
-      const std::int64_t small = compact_row(compact, row);
-      second = small < 0 ? uint4{0, 0, 0, 0} : vector_at<T>(incoming.second, small, channels, channel);
-    }
-  }
-  __device__ void sum(float (&g)[kLane<T>]) const {
-    constexpr const T* kType = nullptr;
-    unpack(first, g, kType);
-    if constexpr (kGradients != Gradients::kOne) {
-      float more[kLane<T>];
-      unpack(second, more, kType);
-#pragma unroll
-      for (int i = 0; i < kLane<T>; ++i) g[i] += more[i];
-    }
-  }
-};
 
 template <typename T, Shortcut kShortcut, bool kRelu, Gradients kGradients>
 __global__ void __launch_bounds__(kThreads)
@@ -418,26 +282,6 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// dL/dx = scale * g + slope * x + offset for a thread's channels.
-template <int kChannels>
-struct InputGradient {
-  float scale[kChannels], slope[kChannels], offset[kChannels];
-  __device__ InputGradient() {}
-  __device__ InputGradient(const NormArrays& norm, const float* to_gamma, const float* to_beta, float rows,
-                           int channel) {
-#pragma unroll
-    for (int i = 0; i < kChannels; ++i) {
-      const int c = channel + i;
-      scale[i] = norm.gamma[c] * norm.invstd[c];
-      slope[i] = -scale[i] * norm.invstd[c] * (to_gamma[c] / rows);
-      offset[i] = -scale[i] * (to_beta[c] / rows) - slope[i] * norm.mean[c];
-    }
-  }
-  __device__ float at(int i, float g, float x) const {
-    return fmaf(scale[i], g, fmaf(slope[i], x, offset[i]));
-  }
-};
-
 template <typename T, Shortcut kShortcut, bool kRelu, Gradients kGradients>
 __global__ void __launch_bounds__(kThreads)
     backward_pixels_kernel(Pixels pixels, NormBackward job, Compact compact, Walk walk) {
@@ -483,30 +327,15 @@ __global__ void __launch_bounds__(kThreads)
       });
 }
 
-const char* last_error() {
-  const cudaError_t status = cudaGetLastError();
-  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
-}
-
-// Calls run(T()) with the type of the pixels.
-template <typename Run>
-void with_type(Storage storage, Run run) {
-  if (storage == Storage::kFloat32) run(float());
-  if (storage == Storage::kBfloat16) run(__nv_bfloat16());
-  if (storage == Storage::kFloat16) run(__half());
-}
-
-// Calls run(constant) with the shortcut and the ReLU as compile-time constants.
+// Calls run(constant) with the shortcut and the ReLU as compile-time constants. Without a ReLU there is no
+// shortcut.
 template <Shortcut kShortcut, bool kRelu>
 struct Shape {};
 template <typename Run>
 void with_shape(const Normalise& job, Run run) {
-  const auto with_relu = [&]<Shortcut kShortcut>() {
-    job.relu ? run(Shape<kShortcut, true>()) : run(Shape<kShortcut, false>());
-  };
-  if (job.shortcut == Shortcut::kNone) with_relu.template operator()<Shortcut::kNone>();
-  if (job.shortcut == Shortcut::kPlain) with_relu.template operator()<Shortcut::kPlain>();
-  if (job.shortcut == Shortcut::kNormalised) with_relu.template operator()<Shortcut::kNormalised>();
+  if (job.shortcut == Shortcut::kPlain) return run(Shape<Shortcut::kPlain, true>());
+  if (job.shortcut == Shortcut::kNormalised) return run(Shape<Shortcut::kNormalised, true>());
+  job.relu ? run(Shape<Shortcut::kNone, true>()) : run(Shape<Shortcut::kNone, false>());
 }
 
 template <typename T, Shortcut kShortcut, bool kRelu, Gradients kGradients>
@@ -515,10 +344,13 @@ void launch_backward(const Pixels& pixels, const NormBackward& job, const Compac
   const Walk sums = walk_over<T>(pixels, kReducingBlocks, kRowsInFlight<kShortcut>);
   backward_sums_kernel<T, kShortcut, kRelu, kGradients>
       <<<sums.chunks * sums.blocks, kThreads, 0, stream>>>(pixels, job, compact, sums, scratch);
+  if (job.to_x == nullptr) return;
   const Walk all = walk_over<T>(pixels, kElementwiseBlocks, kRowsInFlight<kShortcut>);
   backward_pixels_kernel<T, kShortcut, kRelu, kGradients>
       <<<all.chunks * all.blocks, kThreads, 0, stream>>>(pixels, job, compact, all);
 }
+
+constexpr const char* kNoSuchShape = "fused norm: a shortcut without a ReLU";
 
 const char* refusal(const Pixels& pixels) {
   if (!fused_norm_takes(pixels.channels) || pixels.channels > kMaxChunks * kChunkChannels / 2) {
@@ -546,6 +378,7 @@ const char* statistics_cuda(const Pixels& pixels, const Statistics& job, void* s
 
 const char* normalise_cuda(const Pixels& pixels, const Normalise& job, void* y, CUstream_st* stream) {
   if (const char* refused = refusal(pixels)) return refused;
+  if (!job.relu && job.shortcut != Shortcut::kNone) return kNoSuchShape;
   with_type(pixels.storage, [&]<typename T>(T) {
     const Walk walk = walk_over<T>(pixels, kElementwiseBlocks, 2);
     with_shape(job, [&]<Shortcut kShortcut, bool kRelu>(Shape<kShortcut, kRelu>) {
@@ -559,13 +392,9 @@ const char* normalise_cuda(const Pixels& pixels, const Normalise& job, void* y, 
 const char* norm_backward_cuda(const Pixels& pixels, const NormBackward& job, void* scratch,
                                CUstream_st* stream) {
   if (const char* refused = refusal(pixels)) return refused;
+  if (!job.forward.relu && job.forward.shortcut != Shortcut::kNone) return kNoSuchShape;
   const Incoming& incoming = job.incoming;
-  Compact compact{};
-  if (incoming.second != nullptr && incoming.stride > 1) {
-    const int stride = incoming.stride;
-    compact = {Divisor(incoming.width), Divisor(incoming.height), Divisor(stride),
-               (incoming.width + stride - 1) / stride, (incoming.height + stride - 1) / stride};
-  }
+  const Compact compact = compact_of(incoming);
   const Scratch memory = scratch_of(scratch);
   with_type(pixels.storage, [&]<typename T>(T) {
     with_shape(job.forward, [&]<Shortcut kShortcut, bool kRelu>(Shape<kShortcut, kRelu>) {

@@ -53,7 +53,7 @@ enum class Shortcut {
   kNormalised,  // another batch norm of them
 };
 
-// y = relu(norm(x) + shortcut).
+// y = relu(norm(x) + shortcut), or norm(x) alone; the kernels know no shortcut without a ReLU.
 struct Normalise {
   const void* x = nullptr;
   NormArrays norm;
@@ -83,7 +83,7 @@ struct NormBackward {
   float* to_beta = nullptr;         // written
   float* to_other_gamma = nullptr;  // written with kNormalised
   float* to_other_beta = nullptr;   // written with kNormalised; the same numbers as to_beta
-  void* to_x = nullptr;             // written
+  void* to_x = nullptr;             // written; null without a shortcut: the sums alone are wanted
   void* to_other = nullptr;         // written unless kNone
 };
 

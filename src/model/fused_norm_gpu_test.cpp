@@ -242,8 +242,8 @@ TEST(FusedNormCuda, EqualsTheCpuForEveryShape) {
         for (const int second : {0, 1, 2}) {
           compare_passes({{2 * 7 * 9, channels, storage}, shortcut, true, second, 7, 9}, scratch);
         }
-        compare_passes({{3, channels, storage}, shortcut, false, 2, 1, 1}, scratch);
       }
+      compare_passes({{3, channels, storage}, Shortcut::kNone, false, 2, 1, 1}, scratch);
     }
   }
 }
@@ -304,9 +304,11 @@ TEST(FusedNormCuda, TheSameInputGivesTheSameBits) {
   }
 }
 
-TEST(FusedNormCuda, RefusesChannelsThatFillNoVector) {
+TEST(FusedNormCuda, RefusesWhatItHasNoKernelFor) {
   if (no_gpu()) GTEST_SKIP() << "no CUDA device";
   EXPECT_NE(statistics_cuda({10, 12, Storage::kBfloat16}, {}, nullptr, nullptr), nullptr);
+  const Normalise no_relu{nullptr, {}, Shortcut::kPlain, nullptr, {}, false};
+  EXPECT_NE(normalise_cuda({10, 16, Storage::kBfloat16}, no_relu, nullptr, nullptr), nullptr);
 }
 
 }  // namespace

@@ -54,6 +54,48 @@ TEST(PlanTest, HeadsRunAsOneConvolutionInFloat32) {
   EXPECT_EQ(steps.plan().cov_logits, steps.index("output_cov"));
 }
 
+TEST(PlanTest, NormsAreFusedWithTheirReluAndShortcut) {
+  const network::Network network = resnet(/*all_projections=*/true);
+  const Named steps(network);
+  const Fusion& stem = steps["activation_1"].fusion;
+  EXPECT_EQ(stem.norm, steps.index("bn_conv1"));
+  EXPECT_EQ(stem.other_norm, -1);
+  EXPECT_TRUE(stem.relu);
+  const Fusion& unit = steps["block_2b_relu"].fusion;
+  EXPECT_THAT((std::vector<int>{unit.norm, unit.other_norm}),
+              ::testing::UnorderedElementsAre(steps.index("block_2b_bn_2"), steps.index("block_2b_bn_shortcut")));
+  EXPECT_TRUE(steps["block_2b_bn_2"].in_fusion);
+  EXPECT_FALSE(steps["block_2b_bn_2"].fusion.exists());
+}
+
+TEST(PlanTest, AnIdentityShortcutIsFusedAsItIsAndKept) {
+  const network::Network network = resnet();
+  const Named steps(network);
+  const Fusion& unit = steps["block_2b_relu"].fusion;
+  EXPECT_EQ(unit.norm, steps.index("block_2b_bn_2"));
+  EXPECT_EQ(unit.other, steps.index("block_2a_relu"));
+  EXPECT_TRUE(steps["block_2a_relu"].saved);
+}
+
+TEST(PlanTest, NormsOfOddChannelsAreNotFused) {
+  network::Network network = resnet();
+  for (network::Node& node : network.nodes) {
+    if (node.name == "block_2a_conv_1") node.out_channels = 60;
+  }
+  const Named steps(network);
+  EXPECT_FALSE(steps["block_2a_relu_1"].fusion.exists());
+  EXPECT_FALSE(steps["block_2a_bn_1"].in_fusion);
+  EXPECT_TRUE(steps["block_2a_relu"].fusion.exists());
+}
+
+TEST(PlanTest, TheFirstConvolutionIsAStemWhereThePictureCanBeFolded) {
+  network::Network network = resnet();
+  EXPECT_TRUE(Named(network)["conv1"].stem);
+  EXPECT_FALSE(Named(network)["block_1a_conv_1"].stem);
+  network.input = {3, 63, 96};
+  EXPECT_FALSE(Named(network)["conv1"].stem);
+}
+
 TEST(PlanTest, HeadsOfUnlikeWindowsStaySeparate) {
   network::Network network = resnet();
   for (network::Node& node : network.nodes) {

@@ -23,7 +23,12 @@ at::Tensor from_values(std::span<const float> values, at::IntArrayRef shape, c10
                 values.size(), fmt::join(shape.begin(), shape.end(), ","));
   at::Tensor host = at::empty(shape, at::TensorOptions(at::kFloat));
   std::copy(values.begin(), values.end(), host.data_ptr<float>());
-  return device.is_cpu() ? host : host.to(device);
+  return device.is_cpu() ? host : send(host, device);
+}
+
+at::Tensor send(const at::Tensor& host, c10::Device device) {
+  if (device.is_cpu()) return host.clone();
+  return host.pin_memory().to(device, /*non_blocking=*/true);
 }
 
 std::vector<float> to_values(const at::Tensor& tensor) {

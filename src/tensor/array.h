@@ -16,6 +16,9 @@ namespace maskfit::tensor {
 // not as many values as the shape promises.
 at::Tensor from_values(std::span<const float> values, at::IntArrayRef shape, c10::Device device = c10::kCPU);
 
+// A copy on `device`. The host does not wait for a GPU: the numbers go through pinned memory.
+at::Tensor send(const at::Tensor& host, c10::Device device);
+
 // The values in row-major order of the logical shape, whatever the tensor's memory format, type and device.
 std::vector<float> to_values(const at::Tensor& tensor);
 

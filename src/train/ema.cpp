@@ -49,8 +49,14 @@ bool WeightAverage::enabled() const {
 
 void WeightAverage::update(std::int64_t step) {
   if (!enabled()) return;
-  const double decay = impl_->decay * (1 - std::exp(-static_cast<double>(step) / kRampSteps));
-  tensor::lerp_all(impl_->average, impl_->live, 1 - decay);
+  tensor::lerp_all(impl_->average, impl_->live, weight(step));
+}
+
+double WeightAverage::weight(std::int64_t step) const {
+  return 1 - impl_->decay * (1 - std::exp(-static_cast<double>(step) / kRampSteps));
+}
+std::vector<at::Tensor> WeightAverage::averages() const {
+  return impl_->average;
 }
 
 void WeightAverage::exchange() {

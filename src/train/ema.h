@@ -25,6 +25,10 @@ class WeightAverage {
   bool enabled() const;
   // After the optimiser's step; `step` finished steps.
   void update(std::int64_t step);
+  // For an update that somebody else computes: a <- a + weight(step) (w - a), in the order of the
+  // constructor's tensors; empty with decay 0.
+  double weight(std::int64_t step) const;
+  std::vector<at::Tensor> averages() const;
 
   // While it lives, the detector holds the average (with decay 0: what it held).
   class InUse {

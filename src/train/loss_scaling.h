@@ -16,6 +16,10 @@ class LossScaling {
  public:
   explicit LossScaling(const spec::CostScalingConfig& config);
 
+  bool enabled() const { return enabled_; }
+  double exponent() const { return exponent_; }
+  double increment() const { return increment_; }
+  double decrement() const { return decrement_; }
   double factor() const;
   // Divides the gradients by factor(). When one of them is infinite or NaN all become zero: the reference
   // takes such a step with zero gradients, by which moments decay and parameters move on. True when they were

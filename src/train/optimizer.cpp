@@ -43,10 +43,6 @@ Settings settings_of(const spec::OptimizerConfig& config) {
   return settings;
 }
 
-bool decays(const at::Tensor& parameter) {
-  return parameter.dim() > 1;
-}
-
 // Element i of both lies at the same place in memory. Strides of dimensions of size 1 mean nothing.
 bool same_layout(const at::Tensor& a, const at::Tensor& b) {
   if (!a.is_non_overlapping_and_dense() || !b.is_non_overlapping_and_dense()) return false;
@@ -57,6 +53,15 @@ bool same_layout(const at::Tensor& a, const at::Tensor& b) {
 }
 
 }  // namespace
+
+at::Tensor laid_out_like(const at::Tensor& gradient, const at::Tensor& parameter) {
+  if (same_layout(gradient, parameter)) return gradient;
+  return at::empty_like(parameter, gradient.scalar_type()).copy_(gradient);
+}
+
+bool decays(const at::Tensor& parameter) {
+  return parameter.dim() > 1;
+}
 
 struct Optimizer::Impl {
   Impl(const spec::OptimizerConfig& config, std::vector<std::string> names_in,
@@ -81,22 +86,27 @@ struct Optimizer::Impl {
       const at::Tensor& gradient = gradients[i];
       MASKFIT_CHECK(gradient.sizes() == parameters[i].sizes() && gradient.scalar_type() == at::kFloat,
                     "the gradient of '{}' does not fit", names[i]);
-      list.push_back(same_layout(gradient, parameters[i]) ? gradient
-                                                          : at::empty_like(parameters[i]).copy_(gradient));
+      list.push_back(laid_out_like(gradient, parameters[i]));
     }
     return list;
   }
 
-  void step_on_cpu(const std::vector<at::Tensor>& gradients, double rate) {
-    constexpr std::int64_t kGrain = 1 << 15;  // elements; 512 KiB of the four arrays, about one core's cache
+  Factors factors_now(double rate) const {
     const double correction1 = 1 - std::pow(settings.beta1, static_cast<double>(steps));
     const double root2 = std::sqrt(1 - std::pow(settings.beta2, static_cast<double>(steps)));
+    const bool tensorflow = settings.tensorflow_form;
+    return {rate / correction1 * (tensorflow ? root2 : 1), tensorflow ? 1 : 1 / root2};
+  }
+
+  void step_on_cpu(const std::vector<at::Tensor>& gradients, double rate) {
+    constexpr std::int64_t kGrain = 1 << 15;  // elements; 512 KiB of the four arrays, about one core's cache
+    const Factors now = factors_now(rate);
     AdamFactors factors;
     factors.beta1 = static_cast<float>(settings.beta1);
     factors.beta2 = static_cast<float>(settings.beta2);
     factors.epsilon = static_cast<float>(settings.epsilon);
-    factors.step_size = static_cast<float>(rate / correction1 * (settings.tensorflow_form ? root2 : 1));
-    factors.root_scale = static_cast<float>(settings.tensorflow_form ? 1 : 1 / root2);
+    factors.step_size = static_cast<float>(now.step_size);
+    factors.root_scale = static_cast<float>(now.root_scale);
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       factors.shrink = static_cast<float>(decays(parameters[i]) ? 1 - rate * settings.decay : 1);
       float* const p = parameters[i].data_ptr<float>();
@@ -158,6 +168,22 @@ void Optimizer::step(const std::vector<at::Tensor>& gradients, double learning_r
   } else if (!skip || tensor::to_number(*skip) == 0) {
     impl_->step_on_cpu(aligned, learning_rate);
   }
+}
+
+Optimizer::Constants Optimizer::constants() const {
+  const Settings& settings = impl_->settings;
+  return {settings.beta1, settings.beta2, settings.epsilon, settings.decay};
+}
+Optimizer::Factors Optimizer::begin_step(double learning_rate) {
+  ++impl_->steps;
+  impl_->device_steps.reset();
+  return impl_->factors_now(learning_rate);
+}
+std::vector<at::Tensor> Optimizer::first_moments() const {
+  return impl_->first;
+}
+std::vector<at::Tensor> Optimizer::second_moments() const {
+  return impl_->second;
 }
 
 std::int64_t Optimizer::steps() const {

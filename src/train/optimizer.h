@@ -37,6 +37,19 @@ class Optimizer {
   void step(const std::vector<at::Tensor>& gradients, double learning_rate, const at::Tensor* skip = nullptr);
   std::int64_t steps() const;
 
+  // For a step that somebody else computes (gpu_step.h): the factors of step `t` and the moments to change.
+  struct Constants {
+    double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, decay = 0;
+  };
+  struct Factors {
+    double step_size = 0, root_scale = 1;  // see AdamFactors
+  };
+  Constants constants() const;
+  // Counts a step and returns its factors.
+  Factors begin_step(double learning_rate);
+  std::vector<at::Tensor> first_moments() const;
+  std::vector<at::Tensor> second_moments() const;
+
   // For checkpoints: "adam/first_moment/<name>" and "adam/second_moment/<name>"; the step count is the
   // caller's to keep.
   std::map<std::string, network::Array> state() const;
@@ -48,6 +61,12 @@ class Optimizer {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// The gradient in the memory layout of its parameter; a copy where it has another.
+at::Tensor laid_out_like(const at::Tensor& gradient, const at::Tensor& parameter);
+
+// Whether weight decay applies to an array.
+bool decays(const at::Tensor& parameter);
 
 // Shrinks all gradients together so that their norm is at most max_norm: g <- g min(1, max_norm / (norm +
 // 1e-6)). max_norm 0: nothing. Does not wait for the device.

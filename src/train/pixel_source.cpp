@@ -4,6 +4,7 @@
 
 #include "augment/warp_cuda.h"
 #include "base/error.h"
+#include "tensor/array.h"
 #include "tensor/device.h"
 #include "train/pixels.h"
 #ifdef MASKFIT_WITH_CUDA
@@ -116,12 +117,11 @@ class ResidentPixels : public PixelSource {
   }
 
  private:
-  // Plain numbers as bytes on the device. The copy is from pageable memory, which the driver has read when it
-  // returns.
+  // Plain numbers as bytes on the device.
   template <typename T>
   at::Tensor to_device(const std::vector<T>& values) const {
     const auto bytes = static_cast<std::int64_t>(values.size() * sizeof(T));
-    return at::from_blob(const_cast<T*>(values.data()), {bytes}, at::kByte).to(device_);
+    return tensor::send(at::from_blob(const_cast<T*>(values.data()), {bytes}, at::kByte), device_);
   }
 
   c10::Device device_;

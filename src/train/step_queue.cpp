@@ -35,8 +35,12 @@ at::Tensor StepQueue::judge(const at::Tensor& numbers, const loader::BatchPlan& 
   const double limit = s_.monitor.norm_limit();
   const at::Tensor figures = numbers.narrow(0, 0, kFigures);
   const at::Tensor sound = figures.isfinite().all().logical_and(figures[2].le(limit));
-  waiting_.push_back({numbers, plan, limit});
+  add(numbers, plan, limit);
   return sound.logical_not().to(at::kFloat);
+}
+
+void StepQueue::add(const at::Tensor& numbers, const loader::BatchPlan& plan, double norm_limit) {
+  waiting_.push_back({numbers, plan, norm_limit});
 }
 
 void StepQueue::read() {

@@ -24,6 +24,9 @@ class StepQueue {
   // gradient norm is over the monitor's limit. Does not wait.
   at::Tensor judge(const at::Tensor& numbers, const loader::BatchPlan& plan);
 
+  // Notes a step that was judged elsewhere, with the norm's limit that it was judged by.
+  void add(const at::Tensor& numbers, const loader::BatchPlan& plan, double norm_limit);
+
   // Waits for the device and notes all steps in the monitor, sick ones with the names of their pictures.
   // Throws base::Error (kFailed) when the training is lost.
   void read();

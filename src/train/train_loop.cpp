@@ -14,6 +14,7 @@
 #include "tensor/version.h"
 #include "train/build_network.h"
 #include "train/epoch_end.h"
+#include "train/gpu_step.h"
 #include "train/pixel_source.h"
 #include "train/run_log.h"
 #include "train/step_inputs.h"
@@ -67,6 +68,26 @@ void take_step(Session& s, const StepInput& input, PixelSource& pixels, StepQueu
   s.loss->add_costs(loss);
 }
 
+StepParts step_parts(Session& s) {
+  return {.detector = *s.detector,
+          .loss = *s.loss,
+          .regulariser = s.regulariser,
+          .optimizer = *s.optimizer,
+          .average = s.average.get(),
+          .scaling = &s.scaling,
+          .clip_norm = s.run.experiment.training_config().gradient_clip_norm()};
+}
+
+// The same on a GPU, where a step is recorded once and replayed; see gpu_step.h.
+void take_gpu_step(Session& s, const StepInput& input, PixelSource& pixels, GpuStep& step, StepQueue& queue) {
+  const at::Tensor images = pixels.make(input.plan, input.pixels);
+  const loss::Targets targets = s.loss->upload(host_targets(input.targets));
+  const double limit = s.monitor.norm_limit();
+  const at::Tensor numbers = step.take(
+      images, targets, {.learning_rate = s.learning_rate->at(s.step), .norm_limit = limit, .step = s.step + 1});
+  queue.add(numbers, input.plan, limit);
+}
+
 void resume(Session& s, const runs::CheckpointStore& store, RunLog& log, Observer& observer) {
   base::Findings findings;
   const auto newest = store.newest(&findings);
@@ -100,19 +121,25 @@ bool run_steps(Session& s, EpochEnd& epoch_end, Observer& observer) {
                      .ahead = loader_threads(s) + 1});
   StepQueue queue(s, observer);
   StepReports reports(s, observer);
+  std::unique_ptr<GpuStep> gpu_step;
+  if (GpuStep::possible(*s.detector)) gpu_step = std::make_unique<GpuStep>(step_parts(s));
   while (!inputs.done() && !s.learning_rate->stop()) {
     if (s.options.stop.stop_requested()) {
       queue.read();
+      if (gpu_step) gpu_step->read_scaling();
       return true;
     }
-    take_step(s, inputs.next(), *pixels, queue);
+    gpu_step ? take_gpu_step(s, inputs.next(), *pixels, *gpu_step, queue)
+             : take_step(s, inputs.next(), *pixels, queue);
     ++s.step;
+    const bool epoch_ends = s.step % s.steps_per_epoch() == 0;
     // A CPU has nothing to wait for; a GPU is read when a log report is due.
-    if (on_cpu || reports.log_is_due()) {
+    if (on_cpu || reports.log_is_due() || epoch_ends) {
       queue.read();
+      if (gpu_step) gpu_step->read_scaling();
       reports.after_steps();
     }
-    if (s.step % s.steps_per_epoch() == 0) epoch_end.run(reports);
+    if (epoch_ends) epoch_end.run(reports);
   }
   return false;
 }

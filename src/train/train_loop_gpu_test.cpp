@@ -1,0 +1,111 @@
+// Whole small trainings on a GPU, where steps are recorded and replayed, against the same on the CPU.
+
+#include "train/train_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+
+#include "dataset/synthetic.h"
+#include "runs/metrics_log.h"
+#include "tensor/device.h"
+#include "tests/support/temp_dir.h"
+
+namespace maskfit::train {
+namespace {
+
+class StopAfter : public Observer {
+ public:
+  explicit StopAfter(std::int64_t step = -1) : step_(step) {}
+  void on_progress(const StepReport& report) override {
+    if (report.at.step == step_) stopped_ = true;
+  }
+  base::StopToken token() const { return base::StopToken(&stopped_); }
+
+ private:
+  std::int64_t step_;
+  std::atomic<bool> stopped_{false};
+};
+
+class TrainLoopGpuTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (tensor::gpu_count() == 0) GTEST_SKIP() << "no GPU that this build can use";
+    dataset::SyntheticOptions drawn;
+    drawn.pictures = 16;
+    drawn.size = {96, 64};
+    drawn.min_face_height = 16;
+    drawn.max_face_height = 40;
+    drawn.val_percent = 25;
+    data_ = dataset::write_synthetic(drawn, dir_ / "data");
+    request_.backbone = "resnet10";
+    request_.size = "96x64";
+    request_.batch = 4;
+    request_.epochs = 6;
+    request_.precision = "fp32";
+    request_.assignments = {"model_config.width_multiplier=0.25", "training_config.checkpoint_interval=1"};
+  }
+
+  TrainResult run(const std::string& name, const std::string& device, bool resume = false, std::int64_t stop = -1) {
+    StopAfter observer(stop);
+    const PreparedRun prepared =
+        prepare_run(request_, {.data = data_.root, .out = dir_ / name, .resume = resume});
+    TrainOptions options;
+    options.device = device;
+    options.stop = observer.token();
+    return train(prepared, options, observer);
+  }
+
+  // The logged value of every record that has it.
+  std::vector<double> logged(const std::string& name, const std::string& key) {
+    std::vector<double> list;
+    for (const auto& record : runs::MetricsLog(dir_ / name / "metrics.jsonl").read()) {
+      for (const auto& [what, value] : record.values) {
+        if (what == key) list.push_back(value);
+      }
+    }
+    return list;
+  }
+
+  void expect_near_lists(const std::vector<double>& actual, const std::vector<double>& wanted, double share) {
+    ASSERT_EQ(actual.size(), wanted.size());
+    ASSERT_FALSE(wanted.empty());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      EXPECT_NEAR(actual[i], wanted[i], share * std::abs(wanted[i])) << "record " << i;
+    }
+  }
+
+  support::TempDir dir_;
+  dataset::Dataset data_;
+  RunRequest request_;
+};
+
+TEST_F(TrainLoopGpuTest, LearnsAsTheCpuDoes) {
+  for (const char* recipe : {"scratch", "tlt"}) {
+    request_.recipe = recipe;
+    run(std::string("cpu-") + recipe, "cpu");
+    run(std::string("gpu-") + recipe, "cuda");
+    expect_near_lists(logged(std::string("gpu-") + recipe, "task_cost"), logged(std::string("cpu-") + recipe, "task_cost"), 0.05);
+  }
+}
+
+TEST_F(TrainLoopGpuTest, AResumedRunGoesOnWhereItStopped) {
+  run("straight", "cuda");
+  EXPECT_TRUE(run("stopped", "cuda", false, 7).interrupted);
+  EXPECT_EQ(run("stopped", "cuda", true).steps, 18);
+  expect_near_lists(logged("stopped", "task_cost"), logged("straight", "task_cost"), 0.05);
+}
+
+TEST_F(TrainLoopGpuTest, LossScalingIsBroughtBackFromTheDevice) {
+  request_.recipe = "tlt";
+  request_.precision = "fp16";
+  request_.assignments.push_back("training_config.cost_scaling.enabled=true");
+  request_.assignments.push_back("training_config.cost_scaling.initial_exponent=40");  // overflows at first
+  const TrainResult result = run("scaled", "cuda");
+  EXPECT_EQ(result.steps, 18);
+  for (const double loss : logged("scaled", "task_cost")) EXPECT_TRUE(std::isfinite(loss));
+}
+
+}  // namespace
+}  // namespace maskfit::train
