@@ -62,8 +62,8 @@ char* device_memory(std::size_t bytes) {
   return memory;
 }
 
-void measure(long long rows, int height, int width, int channels, char* pixels, std::size_t pool, float* floats,
-             void* scratch) {
+void measure(long long rows, int height, int width, int channels, char* pixels, std::size_t pool,
+             float* floats, void* scratch) {
   const Pixels shape{rows, channels, Storage::kBfloat16};
   const std::size_t tensor = static_cast<std::size_t>(rows) * channels * 2;
   const auto at = [&](int i) { return pixels + static_cast<std::size_t>(i) * tensor % (pool - 6 * tensor); };
@@ -74,14 +74,14 @@ void measure(long long rows, int height, int width, int channels, char* pixels, 
            require(cudaMemcpyAsync(at(6 * i), at(6 * i + 1), tensor, cudaMemcpyDeviceToDevice));
          }));
   report("statistics", rows, channels, s, median_ms([&](int i) {
-           require(statistics_cuda(shape,
-                                   {at(6 * i), 1e-3f, 0.99f, nullptr, f + 16384, f + 20480, f + 24576, f + 28672},
-                                   scratch, nullptr));
+           require(statistics_cuda(
+               shape, {at(6 * i), 1e-3f, 0.99f, nullptr, f + 16384, f + 20480, f + 24576, f + 28672}, scratch,
+               nullptr));
          }));
   const auto normalise = [&](const char* name, Shortcut shortcut, double moved) {
     report(name, rows, channels, moved * s, median_ms([&](int i) {
-             require(normalise_cuda(shape, {at(6 * i), norm, shortcut, at(6 * i + 1), norm, true}, at(6 * i + 2),
-                                    nullptr));
+             require(normalise_cuda(shape, {at(6 * i), norm, shortcut, at(6 * i + 1), norm, true},
+                                    at(6 * i + 2), nullptr));
            }));
   };
   normalise("normalise relu", Shortcut::kNone, 2);
@@ -139,8 +139,8 @@ int main(int argc, char** argv) {
   const auto at = [&](int i) { return tensors + i * (std::size_t{2} << 30); };
   report("stem forward, statistics", batch * 272LL * 480, 64, folded + tensor, median_ms([&](int) {
            require(stem_forward_cuda(stem, pixels, pixels + (1 << 30), at(0),
-                                     {nullptr, 1e-3f, 0.99f, nullptr, floats + 16384, floats + 20480, floats + 24576,
-                                      floats + 28672},
+                                     {nullptr, 1e-3f, 0.99f, nullptr, floats + 16384, floats + 20480,
+                                      floats + 24576, floats + 28672},
                                      stem_scratch, nullptr));
          }));
   const NormArrays norm{floats, floats + 4096, floats + 8192, floats + 12288};
@@ -159,6 +159,7 @@ int main(int argc, char** argv) {
   const StemPictures pictures{pixels, Storage::kBfloat16, batch, 3, 544, 960, 3LL * 544 * 960, 1, 3 * 960, 3};
   report("fold pictures", batch * 544LL * 960, 3, batch * (544. * 960 * 6 + 275. * 483 * 32),
          median_ms([&](int) {
-           require(fold_pictures_cuda(pictures, 7, pixels + (std::size_t{4} << 30), Storage::kBfloat16, nullptr));
+           require(
+               fold_pictures_cuda(pictures, 7, pixels + (std::size_t{4} << 30), Storage::kBfloat16, nullptr));
          }));
 }

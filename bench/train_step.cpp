@@ -114,7 +114,8 @@ Bench::Bench(const Options& options)
   images = at::rand({options.batch, 3, input.height, input.width},
                     at::TensorOptions().device(tensor::device_from_name(options.device)));
   // As a training's pixels come from the kernel that warps them.
-  if (images.is_cuda()) images = images.to(type_of(options.precision)).contiguous(at::MemoryFormat::ChannelsLast);
+  if (images.is_cuda())
+    images = images.to(type_of(options.precision)).contiguous(at::MemoryFormat::ChannelsLast);
   const std::size_t planes = static_cast<std::size_t>(options.batch) * options.classes;
   const std::size_t cells = static_cast<std::size_t>(input.height / 16) * (input.width / 16);
   std::vector<float> coverage(planes * cells), box(planes * cells * 4);
@@ -183,7 +184,8 @@ int main(int argc, char** argv) {
   app.add_option("--steps", options.steps);
   app.add_option("--blocks", options.blocks);
   app.add_flag("--libtorch-norms", options.libtorch_norms, "batch norms and first convolution by LibTorch");
-  app.add_flag("--profile", options.profile, "after the timing, one step between cudaProfilerStart and -Stop");
+  app.add_flag("--profile", options.profile,
+               "after the timing, one step between cudaProfilerStart and -Stop");
   app.add_flag("--no-graph", options.no_graph, "launch the kernels of a step one by one");
   CLI11_PARSE(app, argc, argv);
   if (options.threads > 0) tensor::use_threads(options.threads);

@@ -104,7 +104,8 @@ TruthTensors to_device(const PaddedTruths& truths, c10::Device device) {
   const std::vector<std::int64_t> shape = {truths.pictures, truths.slots};
   const auto copy = [&](const void* data, at::ScalarType type, std::vector<std::int64_t> sizes) {
     // from_blob does not own the numbers, but send() has copied them when it returns.
-    return tensor::send(at::from_blob(const_cast<void*>(data), sizes, at::TensorOptions().dtype(type)), device);
+    return tensor::send(at::from_blob(const_cast<void*>(data), sizes, at::TensorOptions().dtype(type)),
+                        device);
   };
   const at::Tensor kinds = copy(truths.kinds.data(), at::kFloat, shape);
   return {copy(truths.boxes.data(), at::kFloat, {truths.pictures, truths.slots, 4}),

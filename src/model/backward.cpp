@@ -46,7 +46,7 @@ std::vector<at::Tensor> Detector::Impl::backward(const at::Tensor& loss) {
 
 void Detector::Impl::run_backward(const Step& step) {
   const Node& here = node(step);
-  if (step.stem && stem_norm() >= 0) return;  // done with its norm
+  if (step.stem && stem_norm >= 0) return;  // done with its norm
   if (network::is_convolution(here.op)) return backward_conv(step);
   NodeGradient& gathered = gradients[static_cast<std::size_t>(step.node)];
   const bool fused = runs_fusions();
@@ -115,19 +115,27 @@ void Detector::Impl::backward_conv(const Step& step) {
   // A 1 x 1 window with a stride reads every second pixel only, and so its gradient is three quarters zeros.
   const bool compact = to_input && here.kernel == 1 && here.stride > 1 && here.padding == 0 && !step.head &&
                        groups == 1 && takes_two_gradients(step.inputs[0]);
-  auto [to_x, to_kernel, to_b] = at::convolution_backward(
-      gradient, conv_input(step), kernel, at::IntArrayRef{kernel.size(0)}, {here.stride, here.stride},
-      {here.padding, here.padding}, {dilation, dilation}, false, {0, 0}, groups,
-      {to_input && !compact, trains, to_bias});
+  at::Tensor to_x, to_kernel, to_b;
+  if (splits_head(step)) {
+    const HeadGradients head = backward_split_head(value(step.inputs[0]), kernel, gradient, to_input);
+    to_x = head.pixels, to_kernel = head.kernel, to_b = head.bias;
+  } else {
+    std::tie(to_x, to_kernel, to_b) = at::convolution_backward(
+        gradient, conv_input(step), kernel, at::IntArrayRef{kernel.size(0)}, {here.stride, here.stride},
+        {here.padding, here.padding}, {dilation, dilation}, false, {0, 0}, groups,
+        {to_input && !compact, trains, to_bias});
+  }
   if (compact) {
-    const at::Tensor read_pixels = at::empty({gradient.size(0), kernel.size(1), gradient.size(2), gradient.size(3)},
-                                             gradient.options(), format);  // for its sizes alone
-    to_x = std::get<0>(at::convolution_backward(gradient, read_pixels, kernel, at::IntArrayRef{kernel.size(0)},
-                                                {1, 1}, {0, 0}, {dilation, dilation}, false, {0, 0}, 1,
-                                                {true, false, false}));
+    const at::Tensor read_pixels =
+        at::empty({gradient.size(0), kernel.size(1), gradient.size(2), gradient.size(3)}, gradient.options(),
+                  format);  // for its sizes alone
+    to_x = std::get<0>(
+        at::convolution_backward(gradient, read_pixels, kernel, at::IntArrayRef{kernel.size(0)}, {1, 1},
+                                 {0, 0}, {dilation, dilation}, false, {0, 0}, 1, {true, false, false}));
   }
   if (to_input) {
-    add_gradient(step.inputs[0], to_x.to(value(step.inputs[0]).scalar_type()), false, compact ? here.stride : 1);
+    add_gradient(step.inputs[0], to_x.to(value(step.inputs[0]).scalar_type()), false,
+                 compact ? here.stride : 1);
   }
   std::int64_t channel = 0;
   for (const int member : step.group) {
@@ -184,7 +192,8 @@ void Detector::Impl::add_gradient(int node, const at::Tensor& gradient, bool sha
     gathered.second_stride = stride;
     return;
   }
-  MASKFIT_CHECK(stride == 1, "'{}' has two compact gradients", network.nodes[static_cast<std::size_t>(node)].name);
+  MASKFIT_CHECK(stride == 1, "'{}' has two compact gradients",
+                network.nodes[static_cast<std::size_t>(node)].name);
   if (!gathered.value.defined()) {
     gathered.value = gradient;
     gathered.shared = shared;

@@ -56,7 +56,8 @@ class Detector {
   // nothing, buffers are reused, and kernels can be fused without an autograd class each.
   std::vector<at::Tensor> backward(const at::Tensor& loss);
 
-  // The same in the types that they were computed in: the precision's for kernels below the heads. Saves a pass.
+  // The same in the types that they were computed in: the precision's for kernels below the heads. Saves a
+  // pass.
   std::vector<at::Tensor> backward_as_computed(const at::Tensor& loss);
 
   // The copies of parameters() that the convolutions run with, in the precision's type; undefined where an

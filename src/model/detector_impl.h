@@ -93,7 +93,7 @@ struct Detector::Impl {
   void fold_pictures(const at::Tensor& images);
   at::Tensor folded_kernel(const Step& stem);
   StemConv stem_conv(const Step& stem);
-  int stem_norm();
+  int find_stem_norm();
   at::Tensor run_stem(const Step& stem);
   void backward_stem(const Step& stem, const at::Tensor& gradient);
   void backward_stem_and_norm(const Step& stem, const NormBackward& job);
@@ -103,6 +103,15 @@ struct Detector::Impl {
   bool fused_norm(const Step& norm) const {
     return runs_fusions() && (norm.in_fusion || norm.fusion.exists());
   }
+
+  // heads.cpp
+  struct HeadGradients {
+    at::Tensor pixels, kernel, bias;
+  };
+  bool splits_head(const Step& step) const;
+  at::Tensor run_split_head(const at::Tensor& x, const at::Tensor& kernel, const at::Tensor& bias);
+  HeadGradients backward_split_head(const at::Tensor& x, const at::Tensor& kernel, const at::Tensor& gradient,
+                                    bool to_pixels);
 
   // Shared by both.
   const network::Node& node(const Step& step) const {
@@ -126,9 +135,9 @@ struct Detector::Impl {
   std::vector<Kept> kept;
   std::vector<NodeGradient> gradients;
   std::vector<ArrayGradients> array_gradients;
-  bool pictures_folded = false;  // by the last forward()
+  bool pictures_folded = false;                // by the last forward()
   std::map<std::int64_t, at::Tensor> scratch;  // of the fused kernels, on a GPU, by size
-  Outputs last_outputs;  // of the last training forward, until backward() uses it up
+  Outputs last_outputs;                        // of the last training forward, until backward() uses it up
 };
 
 }  // namespace maskfit::model

@@ -273,6 +273,30 @@ TEST(DetectorTest, Bfloat16StaysNearFloat32) {
   }
 }
 
+// On a CPU the backbone is the same either way; the heads' three products must add up to float32's.
+TEST(DetectorTest, HeadsInPartsHaveFloat32Digits) {
+  const Network network = random_network();
+  const at::Tensor images = random_images(2, network.input);
+  std::vector<Outputs> outputs;
+  std::vector<std::vector<at::Tensor>> gradients;
+  for (const Kernels kernels : {Kernels::kLibTorch, Kernels::kFused}) {
+    DetectorOptions options;
+    options.precision = Precision::kBfloat16;
+    options.kernels = kernels;
+    Detector detector(network, options);
+    outputs.push_back(detector.forward(images, true));
+    gradients.push_back(detector.backward(probe_loss(outputs.back().bbox, outputs.back().cov_logits)));
+  }
+  EXPECT_LT(relative_error(outputs[1].bbox, outputs[0].bbox.detach().to(at::kDouble)), 1e-5);
+  EXPECT_LT(relative_error(outputs[1].cov_logits, outputs[0].cov_logits.detach().to(at::kDouble)), 1e-5);
+  const auto names = Detector(network, "cpu", Precision::kFloat32).parameter_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool head = names[i].starts_with("output_");
+    EXPECT_LT(relative_error(gradients[1][i], gradients[0][i].to(at::kDouble)), head ? 1e-5 : 0.05)
+        << names[i];
+  }
+}
+
 TEST(DetectorTest, MovingStatisticsUseTheBiasedVarianceAndTheBias) {
   const Network network = random_network();
   const at::Tensor images = random_images(2, network.input);

@@ -35,10 +35,12 @@ Outputs Detector::Impl::forward(const at::Tensor& images, bool training) {
   kept.assign(network.nodes.size(), {});
   const bool fused = training && runs_fusions();
   pictures_folded = false;
+  stem_norm = -1;
   if (fused && plan.has_stem) {
     fold_pictures(images);
   } else {
-    values[0] = images.to(at::TensorOptions(device).dtype(type), /*non_blocking=*/true, /*copy=*/false, format);
+    values[0] =
+        images.to(at::TensorOptions(device).dtype(type), /*non_blocking=*/true, /*copy=*/false, format);
   }
   for (const Step& step : plan.steps) {
     if (node(step).op == Op::kInput || step.merged) continue;
@@ -111,9 +113,11 @@ at::Tensor Detector::Impl::run_conv(const Step& step) {
   }
   const std::int64_t dilation = dilation_of(here);
   const at::Tensor kernel = conv_kernel(step);
-  const at::Tensor out = at::convolution(conv_input(step), kernel, bias, {here.stride, here.stride},
-                                         {here.padding, here.padding}, {dilation, dilation}, false, {0, 0},
-                                         groups_of(here, kernel));
+  const at::Tensor out = splits_head(step)
+                             ? run_split_head(value(step.inputs[0]), kernel, bias)
+                             : at::convolution(conv_input(step), kernel, bias, {here.stride, here.stride},
+                                               {here.padding, here.padding}, {dilation, dilation}, false,
+                                               {0, 0}, groups_of(here, kernel));
   std::int64_t channel = here.out_channels;
   for (std::size_t i = 1; i < step.group.size(); ++i) {
     const std::int64_t channels = arrays_of(step.group[i]).kernel.size(0);

@@ -117,8 +117,7 @@ void Detector::Impl::run_statistics(const Step& norm) {
   job.x = x.data_ptr();
   dispatch(
       device, [&] { statistics_on_cpu(pixels_of(x), job); },
-      MASKFIT_ON_GPU(
-          statistics_cuda(pixels_of(x), job, scratch_memory(fused_norm_scratch_bytes()), stream)));
+      MASKFIT_ON_GPU(statistics_cuda(pixels_of(x), job, scratch_memory(fused_norm_scratch_bytes()), stream)));
 }
 
 Normalise Detector::Impl::fusion_job(const Fusion& fusion) {
@@ -169,14 +168,15 @@ void Detector::Impl::backward_fusion(const Step& step) {
   ArrayGradients& own = array_gradients[static_cast<std::size_t>(fusion.norm)];
   own.gamma = at::empty_like(norm.gamma);
   own.beta = at::empty_like(norm.beta);
-  const bool into_stem = stem_norm() == fusion.norm;
+  const bool into_stem = stem_norm == fusion.norm;
   at::Tensor to_x = into_stem ? at::Tensor() : at::empty_like(x), to_other;
-  NormBackward job{.forward = fusion_job(fusion),
-                   .incoming = {first.data_ptr(), second.defined() ? second.data_ptr() : nullptr,
-                                gathered.second_stride, static_cast<int>(x.size(2)), static_cast<int>(x.size(3))},
-                   .to_gamma = own.gamma.data_ptr<float>(),
-                   .to_beta = own.beta.data_ptr<float>(),
-                   .to_x = into_stem ? nullptr : to_x.data_ptr()};
+  NormBackward job{
+      .forward = fusion_job(fusion),
+      .incoming = {first.data_ptr(), second.defined() ? second.data_ptr() : nullptr, gathered.second_stride,
+                   static_cast<int>(x.size(2)), static_cast<int>(x.size(3))},
+      .to_gamma = own.gamma.data_ptr<float>(),
+      .to_beta = own.beta.data_ptr<float>(),
+      .to_x = into_stem ? nullptr : to_x.data_ptr()};
   if (job.forward.shortcut != Shortcut::kNone) {
     to_other = at::empty_like(x);
     job.to_other = to_other.data_ptr();
@@ -190,7 +190,8 @@ void Detector::Impl::backward_fusion(const Step& step) {
   }
   dispatch(
       device, [&] { norm_backward_on_cpu(pixels_of(x), job); },
-      MASKFIT_ON_GPU(norm_backward_cuda(pixels_of(x), job, scratch_memory(fused_norm_scratch_bytes()), stream)));
+      MASKFIT_ON_GPU(
+          norm_backward_cuda(pixels_of(x), job, scratch_memory(fused_norm_scratch_bytes()), stream)));
   if (into_stem) return backward_stem_and_norm(plan.steps[static_cast<std::size_t>(x_node)], job);
   add_gradient(x_node, to_x, false);
   if (fusion.other >= 0) add_gradient(fusion.other, to_other, false);
@@ -207,8 +208,9 @@ void Detector::Impl::fold_pictures(const at::Tensor& images) {
   if (source.scalar_type() != type) source = source.to(at::kFloat);
   const int border = stem_window(conv.kernel).blocks - 1;
   const network::Shape& in = network.input;
-  values[0] = at::empty({source.size(0), stem_channels(in.channels), in.height / 2 + border, in.width / 2 + border},
-                        at::TensorOptions(device).dtype(type), format);
+  values[0] =
+      at::empty({source.size(0), stem_channels(in.channels), in.height / 2 + border, in.width / 2 + border},
+                at::TensorOptions(device).dtype(type), format);
   const StemPictures pictures{.pixels = source.data_ptr(),
                               .storage = storage_of(source.scalar_type()),
                               .count = static_cast<int>(source.size(0)),
@@ -221,7 +223,8 @@ void Detector::Impl::fold_pictures(const at::Tensor& images) {
                               .column_stride = source.stride(3)};
   dispatch(
       device, [&] { fold_pictures_on_cpu(pictures, conv.kernel, values[0].data_ptr<float>()); },
-      MASKFIT_ON_GPU(fold_pictures_cuda(pictures, conv.kernel, values[0].data_ptr(), storage_of(type), stream)));
+      MASKFIT_ON_GPU(
+          fold_pictures_cuda(pictures, conv.kernel, values[0].data_ptr(), storage_of(type), stream)));
   pictures_folded = true;
 }
 
@@ -230,12 +233,11 @@ at::Tensor Detector::Impl::folded_kernel(const Step& stem) {
   const at::Tensor& kernel = arrays_of(stem.node).kernel;
   const int blocks = stem_window(conv.kernel).blocks, channels = static_cast<int>(kernel.size(1));
   const int filters = static_cast<int>(kernel.size(0));
-  at::Tensor wide = at::empty({filters, stem_channels(channels), blocks, blocks}, kernel.options().dtype(type),
-                                format);
+  at::Tensor wide =
+      at::empty({filters, stem_channels(channels), blocks, blocks}, kernel.options().dtype(type), format);
   const float* const weights = kernel.data_ptr<float>();
   dispatch(
-      device,
-      [&] { fold_weights_on_cpu(weights, filters, channels, conv.kernel, wide.data_ptr<float>()); },
+      device, [&] { fold_weights_on_cpu(weights, filters, channels, conv.kernel, wide.data_ptr<float>()); },
       MASKFIT_ON_GPU(fold_weights_cuda(weights, filters, channels, conv.kernel, wide.data_ptr(),
                                        storage_of(type), stream)));
   return wide;
@@ -255,13 +257,14 @@ StemConv Detector::Impl::stem_conv(const Step& stem) {
 }
 
 // The norm that runs with the first convolution in stem_conv.h's kernels, or -1.
-int Detector::Impl::stem_norm() {
+int Detector::Impl::find_stem_norm() {
   if (!pictures_folded) return -1;
   for (const Step& norm : plan.steps) {
     if (norm.conv < 0 || !plan.steps[static_cast<std::size_t>(norm.conv)].stem) continue;
     const Step& stem = plan.steps[static_cast<std::size_t>(norm.conv)];
     const bool alone = std::any_of(plan.steps.begin(), plan.steps.end(), [&](const Step& step) {
-      return step.fusion.norm == norm.node && step.fusion.relu && step.fusion.other < 0 && step.fusion.other_norm < 0;
+      return step.fusion.norm == norm.node && step.fusion.relu && step.fusion.other < 0 &&
+             step.fusion.other_norm < 0;
     });
     if (!alone || !stem_conv_takes(stem_conv(stem))) return -1;
 #ifdef MASKFIT_WITH_CUDA
@@ -275,18 +278,19 @@ int Detector::Impl::stem_norm() {
 at::Tensor Detector::Impl::run_stem(const Step& stem) {
   const at::Tensor& pictures = value(stem.inputs[0]);
   const at::Tensor kernel = folded_kernel(stem);
-  const int norm = stem_norm();
-  if (norm < 0) {
+  stem_norm = find_stem_norm();
+  if (stem_norm < 0) {
     return at::convolution(pictures, kernel, arrays_of(stem.node).compute_bias, {1, 1}, {0, 0}, {1, 1}, false,
                            {0, 0}, 1);
   }
   const StemConv conv = stem_conv(stem);
-  const Statistics job = statistics_job(plan.steps[static_cast<std::size_t>(norm)]);
+  const Statistics job = statistics_job(plan.steps[static_cast<std::size_t>(stem_norm)]);
   at::Tensor y = at::empty({conv.count, conv.filters, conv.lines, conv.columns}, pictures.options(), format);
   dispatch(
       device,
       [&] {
-        stem_forward_on_cpu(conv, pictures.data_ptr<float>(), kernel.data_ptr<float>(), y.data_ptr<float>(), job);
+        stem_forward_on_cpu(conv, pictures.data_ptr<float>(), kernel.data_ptr<float>(), y.data_ptr<float>(),
+                            job);
       },
       MASKFIT_ON_GPU(stem_forward_cuda(conv, pictures.data_ptr(), kernel.data_ptr(), y.data_ptr(), job,
                                        scratch_memory(stem_scratch_bytes()), stream)));
@@ -315,9 +319,9 @@ void Detector::Impl::backward_stem(const Step& stem, const at::Tensor& gradient)
   if (trained.frozen) return;
   const bool to_bias = conv.bias && !stem.bias_in_batch_norm;
   const at::Tensor kernel = folded_kernel(stem);  // for its sizes
-  const auto [to_x, to_folded, to_b] = at::convolution_backward(
-      gradient, value(stem.inputs[0]), kernel, at::IntArrayRef{kernel.size(0)}, {1, 1}, {0, 0}, {1, 1}, false,
-      {0, 0}, 1, {false, true, to_bias});
+  const auto [to_x, to_folded, to_b] =
+      at::convolution_backward(gradient, value(stem.inputs[0]), kernel, at::IntArrayRef{kernel.size(0)},
+                               {1, 1}, {0, 0}, {1, 1}, false, {0, 0}, 1, {false, true, to_bias});
   ArrayGradients& own = array_gradients[static_cast<std::size_t>(stem.node)];
   own.bias = to_b;
   own.kernel = at::empty_like(trained.kernel);
@@ -327,8 +331,8 @@ void Detector::Impl::backward_stem(const Step& stem, const at::Tensor& gradient)
   dispatch(
       device,
       [&] { unfold_gradient_on_cpu(dense.data_ptr<float>(), filters, channels, conv.kernel, weights); },
-      MASKFIT_ON_GPU(unfold_gradient_cuda(dense.data_ptr(), storage_of(dense.scalar_type()), filters, channels,
-                                          conv.kernel, weights, stream)));
+      MASKFIT_ON_GPU(unfold_gradient_cuda(dense.data_ptr(), storage_of(dense.scalar_type()), filters,
+                                          channels, conv.kernel, weights, stream)));
 }
 
 }  // namespace maskfit::model

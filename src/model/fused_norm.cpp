@@ -76,8 +76,8 @@ void input_gradient(const Pixels& pixels, const NormBackward& job, const NormArr
   for (std::int64_t row = 0; row < pixels.rows; ++row) {
     const double x_hat = (reader(x, pixels).at(row, channel) - norm.mean[channel]) * norm.invstd[channel];
     const double g = masked_gradient(pixels, job, row, channel);
-    out[row * pixels.channels + channel] = static_cast<float>(
-        norm.gamma[channel] * norm.invstd[channel] * (g - to_beta / rows - x_hat * to_gamma / rows));
+    out[row * pixels.channels + channel] = static_cast<float>(norm.gamma[channel] * norm.invstd[channel] *
+                                                              (g - to_beta / rows - x_hat * to_gamma / rows));
   }
 }
 
@@ -124,8 +124,7 @@ void norm_backward_on_cpu(const Pixels& pixels, const NormBackward& job) {
     job.to_beta[c] = static_cast<float>(to_beta);
     job.to_gamma[c] = static_cast<float>(to_gamma);
     if (job.to_x == nullptr) continue;
-    input_gradient(pixels, job, forward.norm, forward.x, to_gamma, to_beta, c,
-                   static_cast<float*>(job.to_x));
+    input_gradient(pixels, job, forward.norm, forward.x, to_gamma, to_beta, c, static_cast<float*>(job.to_x));
     if (forward.shortcut == Shortcut::kNormalised) {
       const double to_other = gamma_gradient(pixels, job, forward.other_norm, forward.other, c);
       job.to_other_gamma[c] = static_cast<float>(to_other);

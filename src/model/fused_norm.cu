@@ -14,11 +14,11 @@ namespace maskfit::model {
 namespace {
 
 constexpr int kThreads = 512;
-constexpr int kReducingBlocks = 264;       // two for each multiprocessor of an H100; fixed, so that sums are
-constexpr int kElementwiseBlocks = 1056;   // the same on every GPU
-constexpr int kChunkChannels = 128;        // at most
+constexpr int kReducingBlocks = 264;      // two for each multiprocessor of an H100; fixed, so that sums are
+constexpr int kElementwiseBlocks = 1056;  // the same on every GPU
+constexpr int kChunkChannels = 128;       // at most
 constexpr int kMaxSums = 3;
-constexpr int kMaxChunks = 256;            // tickets; 32,768 channels
+constexpr int kMaxChunks = 256;  // tickets; 32,768 channels
 
 struct Walk {
   int chunks, vectors;  // 16-byte vectors of a chunk
@@ -134,7 +134,8 @@ __device__ bool reduce_sums(const Walk& walk, const Place<T>& place, const float
     double sum[4] = {};
 #pragma unroll 8
     for (int block = group; block < walk.blocks; block += groups) {
-      const float4 four = __ldcg(reinterpret_cast<const float4*>(all + static_cast<std::size_t>(block) * values) + quad);
+      const float4 four =
+          __ldcg(reinterpret_cast<const float4*>(all + static_cast<std::size_t>(block) * values) + quad);
       sum[0] += four.x, sum[1] += four.y, sum[2] += four.z, sum[3] += four.w;
     }
 #pragma unroll
@@ -194,8 +195,8 @@ __global__ void __launch_bounds__(kThreads, 2)
 }
 
 template <typename T, Shortcut kShortcut, bool kRelu>
-__global__ void __launch_bounds__(kThreads, 2) normalise_kernel(Pixels pixels, Normalise job, void* y,
-                                                                Walk walk) {
+__global__ void __launch_bounds__(kThreads, 2)
+    normalise_kernel(Pixels pixels, Normalise job, void* y, Walk walk) {
   constexpr int kUnroll = kShortcut == Shortcut::kNone ? 4 : 2;
   constexpr const T* kType = nullptr;
   const Place<T> place(walk, pixels.channels);
@@ -273,8 +274,7 @@ __global__ void __launch_bounds__(kThreads)
   const int width = walk.vectors * kLane<T>, channel = place.chunk * width + threadIdx.x;
   if (static_cast<int>(threadIdx.x) >= width || channel >= pixels.channels) return;
   job.to_beta[channel] = static_cast<float>(totals[threadIdx.x]);
-  job.to_gamma[channel] =
-      static_cast<float>(totals[width + threadIdx.x] * job.forward.norm.invstd[channel]);
+  job.to_gamma[channel] = static_cast<float>(totals[width + threadIdx.x] * job.forward.norm.invstd[channel]);
   if constexpr (kSums == 3) {
     job.to_other_beta[channel] = static_cast<float>(totals[threadIdx.x]);
     job.to_other_gamma[channel] =

@@ -106,7 +106,9 @@ class Scene {
     for (float& v : values) v = rng_.uniform(low, high);
     return values;
   }
-  Floats pixels() { return random(static_cast<std::size_t>(case_.pixels.rows) * case_.pixels.channels, -1, 3); }
+  Floats pixels() {
+    return random(static_cast<std::size_t>(case_.pixels.rows) * case_.pixels.channels, -1, 3);
+  }
   Floats channels(float low, float high) {
     return random(static_cast<std::size_t>(case_.pixels.channels), low, high);
   }
@@ -167,7 +169,8 @@ void compare_statistics(const Case& c, const Scratch& scratch) {
   SCOPED_TRACE(name_of(c));
   Scene scene(c, 3);
   Both x(scene.pixels(), c.pixels.storage), bias(scene.channels(-1, 1), kFloat);
-  Both mean(Floats(c.pixels.channels, kUnwritten), kFloat), invstd(Floats(c.pixels.channels, kUnwritten), kFloat);
+  Both mean(Floats(c.pixels.channels, kUnwritten), kFloat),
+      invstd(Floats(c.pixels.channels, kUnwritten), kFloat);
   Both moving_mean(scene.channels(-1, 1), kFloat), moving_variance(scene.channels(0.5f, 2), kFloat);
   done(statistics_cuda(c.pixels,
                        {x.device(), 1e-3f, 0.9f, bias.floats(), mean.floats(), invstd.floats(),
@@ -205,15 +208,25 @@ void compare_passes(const Case& c, const Scratch& scratch) {
       to_other_gamma(Floats(channels, kUnwritten), kFloat),
       to_other_beta(Floats(channels, kUnwritten), kFloat);
   const bool two = c.second_stride > 0;
-  done(norm_backward_cuda(
-      c.pixels,
-      {on_device, {first.device(), two ? second.device() : nullptr, s, c.height, c.width}, to_gamma.floats(),
-       to_beta.floats(), to_other_gamma.floats(), to_other_beta.floats(), to_x.device(), to_other.device()},
-      scratch.data(), nullptr));
-  norm_backward_on_cpu(
-      c.pixels, {on_host, {first.host.data(), two ? second.host.data() : nullptr, s, c.height, c.width},
-                 to_gamma.host.data(), to_beta.host.data(), to_other_gamma.host.data(),
-                 to_other_beta.host.data(), to_x.host.data(), to_other.host.data()});
+  done(norm_backward_cuda(c.pixels,
+                          {on_device,
+                           {first.device(), two ? second.device() : nullptr, s, c.height, c.width},
+                           to_gamma.floats(),
+                           to_beta.floats(),
+                           to_other_gamma.floats(),
+                           to_other_beta.floats(),
+                           to_x.device(),
+                           to_other.device()},
+                          scratch.data(), nullptr));
+  norm_backward_on_cpu(c.pixels,
+                       {on_host,
+                        {first.host.data(), two ? second.host.data() : nullptr, s, c.height, c.width},
+                        to_gamma.host.data(),
+                        to_beta.host.data(),
+                        to_other_gamma.host.data(),
+                        to_other_beta.host.data(),
+                        to_x.host.data(),
+                        to_other.host.data()});
   EXPECT_LT(relative_error(to_beta.from_device(), to_beta.host), 1e-4);
   EXPECT_LT(relative_error(to_gamma.from_device(), to_gamma.host), 1e-4);
   EXPECT_LT(relative_error(to_x.from_device(), to_x.host), 1e-4 + rounding(storage));
@@ -268,8 +281,8 @@ TEST(FusedNormCuda, VarianceSurvivesAMeanFarFromZero) {
   Both x(values, kFloat), mean(Floats(8, kUnwritten), kFloat), invstd(Floats(8, kUnwritten), kFloat);
   Both moving_mean(Floats(8, 0), kFloat), moving_variance(Floats(8, 0), kFloat);
   done(statistics_cuda(c.pixels,
-                       {x.device(), 1e-3f, 0.9f, nullptr, mean.floats(), invstd.floats(), moving_mean.floats(),
-                        moving_variance.floats()},
+                       {x.device(), 1e-3f, 0.9f, nullptr, mean.floats(), invstd.floats(),
+                        moving_mean.floats(), moving_variance.floats()},
                        scratch.data(), nullptr));
   statistics_on_cpu(c.pixels, {x.host.data(), 1e-3f, 0.9f, nullptr, mean.host.data(), invstd.host.data(),
                                moving_mean.host.data(), moving_variance.host.data()});

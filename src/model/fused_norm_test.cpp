@@ -148,15 +148,15 @@ TEST(Stem, FoldedPicturesUnderFoldedWeightsGiveTheSameSums) {
     const int blocks = stem_window(kernel).blocks, depth = stem_channels(channels);
     Floats folded(static_cast<std::size_t>((height / 2 + blocks - 1) * (width / 2 + blocks - 1) * depth));
     Floats folded_weights(static_cast<std::size_t>(filters * blocks * blocks * depth));
-    fold_pictures_on_cpu({pixels.data(), Storage::kFloat32, 1, channels, height, width, channels * height * width,
-                          height * width, width, 1},
+    fold_pictures_on_cpu({pixels.data(), Storage::kFloat32, 1, channels, height, width,
+                          channels * height * width, height * width, width, 1},
                          kernel, folded.data());
     fold_weights_on_cpu(weights.data(), filters, channels, kernel, folded_weights.data());
     Floats y(static_cast<std::size_t>(height / 2 * width / 2 * filters)), s(2), moving(2);
     Floats invstd(2), variance(2);
-    stem_forward_on_cpu({1, height / 2, width / 2, filters, kernel, channels}, folded.data(), folded_weights.data(),
-                        y.data(),
-                        {nullptr, 1e-3f, 0.9f, nullptr, s.data(), invstd.data(), moving.data(), variance.data()});
+    stem_forward_on_cpu(
+        {1, height / 2, width / 2, filters, kernel, channels}, folded.data(), folded_weights.data(), y.data(),
+        {nullptr, 1e-3f, 0.9f, nullptr, s.data(), invstd.data(), moving.data(), variance.data()});
     for (int i = 0; i < height / 2; ++i) {
       for (int j = 0; j < width / 2; ++j) {
         for (int f = 0; f < filters; ++f) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the kernels of the batch norms share: 16 bytes of pixels in registers, the arithmetic of a norm for the
-// channels of a thread, and the gradients that come in. For *.cu files alone.
+// What the kernels of the batch norms share: 16 bytes of pixels in registers, the arithmetic of a norm for
+// the channels of a thread, and the gradients that come in. For *.cu files alone.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

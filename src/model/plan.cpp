@@ -112,7 +112,8 @@ class Planner {
 
   Fusion fusion_behind(int i) {
     if (fusible_norm(i)) return {.norm = i, .relu = true};
-    if (node(i).op != Op::kAdd || readers(i).size() != 1 || is_output(i) || step(i).inputs.size() != 2) return {};
+    if (node(i).op != Op::kAdd || readers(i).size() != 1 || is_output(i) || step(i).inputs.size() != 2)
+      return {};
     int first = step(i).inputs[0], second = step(i).inputs[1];
     if (first == second) return {};
     if (!fusible_norm(first)) std::swap(first, second);
@@ -144,7 +145,8 @@ class Planner {
     const Node& conv = node(reader.node);
     reader.stem = conv.op == Op::kConv && !reader.head && conv.stride == 2 && conv.kernel % 2 == 1 &&
                   conv.kernel > 1 && conv.padding == conv.kernel / 2 && conv.dilation == 1 &&
-                  (input.channels == 1 || input.channels == 3) && input.height % 2 == 0 && input.width % 2 == 0;
+                  (input.channels == 1 || input.channels == 3) && input.height % 2 == 0 &&
+                  input.width % 2 == 0;
     plan_.has_stem = reader.stem;
   }
 

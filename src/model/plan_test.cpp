@@ -62,8 +62,9 @@ TEST(PlanTest, NormsAreFusedWithTheirReluAndShortcut) {
   EXPECT_EQ(stem.other_norm, -1);
   EXPECT_TRUE(stem.relu);
   const Fusion& unit = steps["block_2b_relu"].fusion;
-  EXPECT_THAT((std::vector<int>{unit.norm, unit.other_norm}),
-              ::testing::UnorderedElementsAre(steps.index("block_2b_bn_2"), steps.index("block_2b_bn_shortcut")));
+  EXPECT_THAT(
+      (std::vector<int>{unit.norm, unit.other_norm}),
+      ::testing::UnorderedElementsAre(steps.index("block_2b_bn_2"), steps.index("block_2b_bn_shortcut")));
   EXPECT_TRUE(steps["block_2b_bn_2"].in_fusion);
   EXPECT_FALSE(steps["block_2b_bn_2"].fusion.exists());
 }

@@ -37,9 +37,9 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int i = 0; i < 4 * kChannels; ++i) {
       const int place = i / kChannels;
-      values[i] = Out(static_cast<float>(pixels[i % kChannels * pictures.channel_stride +
-                                                place / 2 * pictures.line_stride +
-                                                place % 2 * pictures.column_stride]));
+      values[i] = Out(
+          static_cast<float>(pixels[i % kChannels * pictures.channel_stride +
+                                    place / 2 * pictures.line_stride + place % 2 * pictures.column_stride]));
     }
   }
   uint4* const to = reinterpret_cast<uint4*>(
@@ -115,11 +115,11 @@ const char* fold_pictures_cuda(const StemPictures& pictures, int kernel, void* o
   with_type(pictures.storage, [&]<typename In>(In) {
     with_type(storage, [&]<typename Out>(Out) {
       if (pictures.channels == 3) {
-        fold_pictures_kernel<In, Out, 16><<<grid, kThreads, 0, stream>>>(
-            pictures, window_of(kernel), lines, columns, static_cast<Out*>(out));
+        fold_pictures_kernel<In, Out, 16><<<grid, kThreads, 0, stream>>>(pictures, window_of(kernel), lines,
+                                                                         columns, static_cast<Out*>(out));
       } else {
-        fold_pictures_kernel<In, Out, 8><<<grid, kThreads, 0, stream>>>(
-            pictures, window_of(kernel), lines, columns, static_cast<Out*>(out));
+        fold_pictures_kernel<In, Out, 8><<<grid, kThreads, 0, stream>>>(pictures, window_of(kernel), lines,
+                                                                        columns, static_cast<Out*>(out));
       }
     });
   });
@@ -139,7 +139,8 @@ const char* unfold_gradient_cuda(const void* folded, Storage storage, int filter
                                  float* weights, CUstream_st* stream) {
   const Filters f = filters_of(filters, channels, kernel);
   with_type(storage, [&]<typename In>(In) {
-    unfold_gradient_kernel<<<blocks_for(f), kThreads, 0, stream>>>(static_cast<const In*>(folded), f, weights);
+    unfold_gradient_kernel<<<blocks_for(f), kThreads, 0, stream>>>(static_cast<const In*>(folded), f,
+                                                                   weights);
   });
   return last_error();
 }

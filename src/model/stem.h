@@ -1,9 +1,9 @@
 #pragma once
 
 // The first convolution reads a picture of 3 channels, for which matrix units have no shape. With stride 2 it
-// equals a convolution of stride 1 over blocks of 2 x 2 pixels taken as channels: a 7 x 7 window becomes 4 x 4
-// blocks of 12 channels, kept as 16. Exact but for the order of the sums. Plain pointers and sizes; `_on_cpu`
-// defines, `_cuda` equals it.
+// equals a convolution of stride 1 over blocks of 2 x 2 pixels taken as channels: a 7 x 7 window becomes 4 x
+// 4 blocks of 12 channels, kept as 16. Exact but for the order of the sums. Plain pointers and sizes;
+// `_on_cpu` defines, `_cuda` equals it.
 
 #include <cstdint>
 
@@ -52,7 +52,8 @@ inline int folded_place(int kernel, int channels, int line, int column, int chan
   const StemWindow window = stem_window(kernel);
   const int first = kernel / 2 + kernel / 2 % 2;  // pixels from the first block to the output pixel's block
   const int y = line + first - kernel / 2, x = column + first - kernel / 2;
-  return ((y / 2 * window.blocks + x / 2) * stem_channels(channels)) + (y % 2 * 2 + x % 2) * channels + channel;
+  return ((y / 2 * window.blocks + x / 2) * stem_channels(channels)) + (y % 2 * 2 + x % 2) * channels +
+         channel;
 }
 
 }  // namespace maskfit::model

@@ -26,8 +26,9 @@ void for_each_window_line(const StemConv& conv, Visit visit) {
 
 bool stem_conv_takes(const StemConv& conv) {
   constexpr int kWidest = 896;  // columns; seven lines of 32 bytes a column lie in shared memory
-  return conv.storage != Storage::kFloat32 && conv.filters % 8 == 0 && conv.filters >= 8 && conv.filters <= 64 &&
-         conv.channels == 3 && conv.kernel >= 3 && conv.kernel <= 7 && conv.columns <= kWidest;
+  return conv.storage != Storage::kFloat32 && conv.filters % 8 == 0 && conv.filters >= 8 &&
+         conv.filters <= 64 && conv.channels == 3 && conv.kernel >= 3 && conv.kernel <= 7 &&
+         conv.columns <= kWidest;
 }
 
 void stem_forward_on_cpu(const StemConv& conv, const float* pictures, const float* weights, float* y,

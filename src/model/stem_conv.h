@@ -32,7 +32,8 @@ const char* stem_forward_cuda(const StemConv& conv, const void* pictures, const 
 
 // The gradient of the weights, float32 [filters][kernel][kernel][channels], from a norm whose sums are there:
 // norm.to_gamma and to_beta are read, to_x is not written. REQUIRES Shortcut::kNone.
-void stem_backward_on_cpu(const StemConv& conv, const float* pictures, const NormBackward& norm, float* to_weights);
+void stem_backward_on_cpu(const StemConv& conv, const float* pictures, const NormBackward& norm,
+                          float* to_weights);
 const char* stem_backward_cuda(const StemConv& conv, const void* pictures, const NormBackward& norm,
                                float* to_weights, void* scratch, CUstream_st* stream);
 

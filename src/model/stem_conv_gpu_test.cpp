@@ -64,7 +64,8 @@ struct Scene {
         filters(static_cast<std::size_t>(c.filters)) {
     const int height = 2 * c.lines, width = 2 * c.columns, blocks = stem_window(c.kernel).blocks;
     const Floats pixels = random(static_cast<std::size_t>(c.count) * 3 * height * width, 0, 1, 1);
-    pictures.resize(static_cast<std::size_t>(c.count) * (c.lines + blocks - 1) * (c.columns + blocks - 1) * 16);
+    pictures.resize(static_cast<std::size_t>(c.count) * (c.lines + blocks - 1) * (c.columns + blocks - 1) *
+                    16);
     fold_pictures_on_cpu({pixels.data(), Storage::kFloat32, c.count, 3, height, width, 3L * height * width,
                           static_cast<std::int64_t>(height) * width, width, 1},
                          c.kernel, pictures.data());
@@ -91,8 +92,8 @@ void compare_forward(const Scene& scene) {
       d_moving_variance(moving_variance);
   const char* const error =
       stem_forward_cuda(conv, pictures.data(), weights.data(), y.data(),
-                        {nullptr, 1e-3f, 0.9f, d_bias.data(), d_mean.data(), d_invstd.data(), d_moving_mean.data(),
-                         d_moving_variance.data()},
+                        {nullptr, 1e-3f, 0.9f, d_bias.data(), d_mean.data(), d_invstd.data(),
+                         d_moving_mean.data(), d_moving_variance.data()},
                         scratch.data(), nullptr);
   ASSERT_EQ(error, nullptr) << error;
   require(cudaDeviceSynchronize());
@@ -120,23 +121,41 @@ void compare_backward(const Scene& scene, int second_stride) {
       wanted(scene.filters * conv.kernel * conv.kernel * 3, kUnwritten);
   const bool two = second_stride > 0;
   stem_backward_on_cpu(conv, scene.pictures.data(),
-                       {{x.data(), {gamma.data(), beta.data(), mean.data(), invstd.data()}, Shortcut::kNone,
-                         nullptr, {}, true},
+                       {{x.data(),
+                         {gamma.data(), beta.data(), mean.data(), invstd.data()},
+                         Shortcut::kNone,
+                         nullptr,
+                         {},
+                         true},
                         {first.data(), two ? second.data() : nullptr, s, conv.lines, conv.columns},
-                        to_gamma.data(), to_beta.data(), nullptr, nullptr, nullptr, nullptr},
+                        to_gamma.data(),
+                        to_beta.data(),
+                        nullptr,
+                        nullptr,
+                        nullptr,
+                        nullptr},
                        wanted.data());
   const DeviceArray<__nv_bfloat16> pictures(encode(scene.pictures)), d_x(encode(x)), d_first(encode(first)),
       d_second(encode(second));
   const DeviceArray<float> d_gamma(gamma), d_beta(beta), d_mean(mean), d_invstd(invstd), d_to_gamma(to_gamma),
       d_to_beta(to_beta), to_weights(Floats(wanted.size(), kUnwritten));
   const DeviceArray<unsigned char> scratch(std::vector<unsigned char>(stem_scratch_bytes(), 0xff));
-  const char* const error = stem_backward_cuda(
-      conv, pictures.data(),
-      {{d_x.data(), {d_gamma.data(), d_beta.data(), d_mean.data(), d_invstd.data()}, Shortcut::kNone, nullptr, {},
-        true},
-       {d_first.data(), two ? d_second.data() : nullptr, s, conv.lines, conv.columns},
-       d_to_gamma.data(), d_to_beta.data(), nullptr, nullptr, nullptr, nullptr},
-      to_weights.data(), scratch.data(), nullptr);
+  const char* const error =
+      stem_backward_cuda(conv, pictures.data(),
+                         {{d_x.data(),
+                           {d_gamma.data(), d_beta.data(), d_mean.data(), d_invstd.data()},
+                           Shortcut::kNone,
+                           nullptr,
+                           {},
+                           true},
+                          {d_first.data(), two ? d_second.data() : nullptr, s, conv.lines, conv.columns},
+                          d_to_gamma.data(),
+                          d_to_beta.data(),
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr},
+                         to_weights.data(), scratch.data(), nullptr);
   ASSERT_EQ(error, nullptr) << error;
   require(cudaDeviceSynchronize());
   EXPECT_LT(relative_error(to_weights.to_host(), wanted), 5e-3);
@@ -144,8 +163,10 @@ void compare_backward(const Scene& scene, int second_stride) {
 
 TEST(StemConvCuda, EqualsTheCpu) {
   if (no_gpu()) GTEST_SKIP() << "no CUDA device";
-  const StemConv cases[] = {{2, 9, 21, 64, 7, 3, Storage::kBfloat16},  {1, 5, 96, 40, 7, 3, Storage::kBfloat16},
-                            {3, 70, 33, 8, 3, 3, Storage::kBfloat16},  {1, 1, 1, 16, 5, 3, Storage::kBfloat16},
+  const StemConv cases[] = {{2, 9, 21, 64, 7, 3, Storage::kBfloat16},
+                            {1, 5, 96, 40, 7, 3, Storage::kBfloat16},
+                            {3, 70, 33, 8, 3, 3, Storage::kBfloat16},
+                            {1, 1, 1, 16, 5, 3, Storage::kBfloat16},
                             {2, 40, 130, 64, 7, 3, Storage::kBfloat16}};
   for (const StemConv& conv : cases) {
     SCOPED_TRACE(testing::Message() << conv.count << " x " << conv.lines << " x " << conv.columns << ", "

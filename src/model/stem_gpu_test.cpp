@@ -43,8 +43,8 @@ Floats from_bfloat16(const std::vector<__nv_bfloat16>& values) {
 void compare_pictures(int count, int channels, int height, int width, int kernel, bool channels_last) {
   const Floats pixels = random(static_cast<std::size_t>(count) * channels * height * width);
   const DeviceArray<float> on_device(pixels);
-  StemPictures pictures{pixels.data(),           Storage::kFloat32, count, channels, height, width,
-                        channels * height * width, height * width,  width, 1};
+  StemPictures pictures{pixels.data(), Storage::kFloat32,         count,          channels, height,
+                        width,         channels * height * width, height * width, width,    1};
   if (channels_last) {
     pictures.channel_stride = 1;
     pictures.line_stride = width * channels;
@@ -80,7 +80,8 @@ TEST(StemCuda, FoldsWeightsAndTheirGradientsAsTheCpuDoes) {
     constexpr int kFilters = 24, kChannels = 3;
     const std::size_t size = static_cast<std::size_t>(kFilters) * kernel * kernel * kChannels;
     const int blocks = stem_window(kernel).blocks;
-    const std::size_t folded_size = static_cast<std::size_t>(kFilters) * blocks * blocks * stem_channels(kChannels);
+    const std::size_t folded_size =
+        static_cast<std::size_t>(kFilters) * blocks * blocks * stem_channels(kChannels);
     const Floats weights = random(size);
     Floats wanted(folded_size, -1000), back(size, -1000);
     fold_weights_on_cpu(weights.data(), kFilters, kChannels, kernel, wanted.data());

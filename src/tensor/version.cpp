@@ -6,6 +6,7 @@
 #include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/isfinite.h>
+#include <ATen/ops/mm.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <torch/version.h>
@@ -84,6 +85,13 @@ std::vector<at::Tensor> signs_of(const std::vector<at::Tensor>& tensors) {
   for (const at::Tensor& tensor : tensors) signs.push_back(tensor.sign());
   return signs;
 #endif
+}
+
+at::Tensor multiply_to_float(const at::Tensor& a, const at::Tensor& b) {
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 9)
+  if (a.is_cuda()) return at::mm(a, b, at::kFloat);
+#endif
+  return at::mm(a.to(at::kFloat), b.to(at::kFloat));
 }
 
 at::Tensor norm_of_all(const std::vector<at::Tensor>& tensors) {

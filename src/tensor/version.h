@@ -24,6 +24,9 @@ bool scale_all_and_check_finite(const std::vector<at::Tensor>& tensors, double f
 // -1, 0 or 1 for every value.
 std::vector<at::Tensor> signs_of(const std::vector<at::Tensor>& tensors);
 
+// a [m][k] times b [k][n], bfloat16 both; the sums are float32 and stay so.
+at::Tensor multiply_to_float(const at::Tensor& a, const at::Tensor& b);
+
 // The Euclidean norm over all values of all tensors, a scalar tensor. REQUIRES at least one tensor.
 at::Tensor norm_of_all(const std::vector<at::Tensor>& tensors);
 

@@ -120,7 +120,9 @@ struct GpuStep::Impl {
   void record();
   void hold(at::Tensor& held, const at::Tensor& given, double absent);
   void hold_truths(const loss::TruthTensors& given);
-  bool fits(const at::Tensor& images) const { return !held_images.defined() || held_images.sizes() == images.sizes(); }
+  bool fits(const at::Tensor& images) const {
+    return !held_images.defined() || held_images.sizes() == images.sizes();
+  }
 
   StepParts parts;
   at::Device device;
@@ -139,6 +141,7 @@ struct GpuStep::Impl {
 void GpuStep::Impl::run(const at::Tensor& images, const loss::Targets& targets) {
   const model::Outputs outputs = parts.detector.forward(images, /*training=*/true);
   loss::Loss loss = parts.loss.compute(outputs.bbox, outputs.cov_logits, outputs.cov, targets);
+  if (parts.extra_cost) loss.task = loss.task.add(parts.extra_cost(images, outputs));
   const at::Tensor scaled =
       rule.scaled ? loss.task.mul(state_member(offsetof(UpdateState, loss_scale))) : loss.task;
   std::vector<at::Tensor> gradients = parts.detector.backward_as_computed(scaled);
@@ -153,8 +156,8 @@ void GpuStep::Impl::run(const at::Tensor& images, const loss::Targets& targets) 
   const at::Tensor costs = loss.mean_costs.reshape(-1);
   if (!numbers.defined()) numbers = at::empty({kFigures + costs.size(0)}, state.options());
   const at::Tensor task = loss.task.detach().contiguous();
-  require(measure_update_cuda(arrays, rule, state_pointer(), task.data_ptr<float>(), numbers.data_ptr<float>(),
-                              scratch.data_ptr(), stream()));
+  require(measure_update_cuda(arrays, rule, state_pointer(), task.data_ptr<float>(),
+                              numbers.data_ptr<float>(), scratch.data_ptr(), stream()));
   require(apply_update_cuda(arrays, rule, state_pointer(), stream()));
   numbers.narrow(0, kFigures, costs.size(0)).copy_(costs);
   const at::Tensor sick = state_member(offsetof(UpdateState, sick));
@@ -200,7 +203,8 @@ void GpuStep::Impl::record() {
   tensor::synchronise(parameters[0].device());
   c10::cuda::CUDACachingAllocator::emptyCache();
   graph = std::make_unique<at::cuda::CUDAGraph>();
-  const c10::cuda::CUDAStreamGuard side(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device_index()));
+  const c10::cuda::CUDAStreamGuard side(
+      c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device_index()));
   graph->capture_begin();
   run(held_images, held);
   graph->capture_end();

@@ -3,6 +3,8 @@
 // A training step on a GPU, recorded once as a CUDA graph and replayed: forward, loss, backward, regulariser,
 // judgement, clipping, Adam, average. The host launches one graph and waits for nothing.
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "loss/detection_loss.h"
@@ -24,6 +26,8 @@ struct StepParts {
   WeightAverage* average = nullptr;  // may be null
   LossScaling* scaling = nullptr;    // may be null: none
   double clip_norm = 0;
+  // Added to the loss, a scalar with gradient; may be empty.
+  std::function<at::Tensor(const at::Tensor& images, const model::Outputs& outputs)> extra_cost = {};
   bool graph = true;  // false: the same kernels, launched one by one
 };
 

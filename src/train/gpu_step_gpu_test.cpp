@@ -1,4 +1,5 @@
-// A recorded step with the fused kernels against the same recipe by LibTorch's operations, launched one by one.
+// A recorded step with the fused kernels against the same recipe by LibTorch's operations, launched one by
+// one.
 
 #include "train/gpu_step.h"
 
@@ -56,7 +57,8 @@ Result train_a_little(const Setup& setup, int steps) {
   loss::DetectionLoss losses(
       {.cost = experiment.cost_function_config(), .geometry = geometry, .coding = {}, .device = "cuda"});
   const loss::Regulariser regulariser(experiment.training_config().regularizer());
-  Optimizer optimizer(experiment.training_config().optimizer(), detector.parameter_names(), detector.parameters());
+  Optimizer optimizer(experiment.training_config().optimizer(), detector.parameter_names(),
+                      detector.parameters());
   std::vector<std::string> names = detector.parameter_names();
   std::vector<at::Tensor> tensors = detector.parameters();
   for (const std::string& name : detector.buffer_names()) names.push_back(name);
@@ -89,7 +91,8 @@ Result train_a_little(const Setup& setup, int steps) {
     }
     const loss::PaddedTruths padded = loss::pad_truths(truths);
     host.truths = &padded;
-    numbers.push_back(step.take(images, losses.upload(host), {.learning_rate = 1e-3, .norm_limit = 1e9, .step = i + 1}));
+    numbers.push_back(
+        step.take(images, losses.upload(host), {.learning_rate = 1e-3, .norm_limit = 1e9, .step = i + 1}));
   }
   const auto joined = [](const std::vector<at::Tensor>& list) {
     std::vector<at::Tensor> flat;
@@ -100,40 +103,45 @@ Result train_a_little(const Setup& setup, int steps) {
 }
 
 double relative_error(const at::Tensor& actual, const at::Tensor& wanted) {
-  return tensor::to_number(actual.sub(wanted).norm().div(wanted.norm()));
+  return tensor::to_number(actual.sub(wanted).norm().div(wanted.norm().add(1e-12)));
 }
 
-void expect_same_training(Setup setup, double of_weights, double of_losses) {
+// `rounding`: of the first step's numbers, from equal weights. Later ones differ more, for Adam turns the
+// sign of a tiny gradient into a whole step.
+void expect_same_training(Setup setup, double rounding) {
   if (tensor::gpu_count() == 0) GTEST_SKIP() << "no GPU that this build can use";
   constexpr int kSteps = 7;
+  at::globalContext().setAllowTF32CuDNN(false);  // 10 bits would hide what is compared
   const Result fused = train_a_little(setup, kSteps);
   setup.kernels = model::Kernels::kLibTorch;
   setup.graph = false;
   const Result plain = train_a_little(setup, kSteps);
-  EXPECT_LT(relative_error(fused.weights, plain.weights), of_weights);
-  EXPECT_LT(relative_error(fused.averages, plain.averages), of_weights);
-  EXPECT_LT(relative_error(fused.numbers.select(1, 0), plain.numbers.select(1, 0)), of_losses);  // task cost
-  EXPECT_LT(relative_error(fused.numbers.select(1, 1), plain.numbers.select(1, 1)), 1e-3);       // regularisation
+  EXPECT_LT(relative_error(fused.numbers[0], plain.numbers[0]), rounding);
+  EXPECT_LT(relative_error(fused.numbers.select(1, 0), plain.numbers.select(1, 0)), 0.04);  // task cost
+  EXPECT_LT(relative_error(fused.numbers.select(1, 1), plain.numbers.select(1, 1)), 1e-3);  // regularisation
+  EXPECT_LT(relative_error(fused.weights, plain.weights), 0.05);
+  EXPECT_LT(relative_error(fused.averages, plain.averages), 0.05);
   EXPECT_GT(relative_error(fused.numbers[kSteps - 1], fused.numbers[0]), 1e-3) << "nothing was learnt";
 }
 
-// Adam turns the sign of a tiny gradient into a whole step, so weights differ more than losses do.
-TEST(GpuStep, AgreesWithLibTorchInFloat32) { expect_same_training({}, 5e-3, 2e-3); }
+TEST(GpuStep, AgreesWithLibTorchInFloat32) {
+  expect_same_training({}, 1e-4);
+}
 
 TEST(GpuStep, AgreesWithLibTorchInBfloat16) {
-  expect_same_training({.precision = model::Precision::kBfloat16}, 5e-2, 3e-2);
+  expect_same_training({.precision = model::Precision::kBfloat16}, 0.03);
 }
 
 TEST(GpuStep, AgreesWithIdentityShortcutsAndANeck) {
-  expect_same_training({.neck = "fpn8", .all_projections = false}, 5e-3, 2e-3);
+  expect_same_training({.neck = "fpn8", .all_projections = false}, 1e-4);
 }
 
 TEST(GpuStep, AgreesForAPrunedWidth) {
-  expect_same_training({.precision = model::Precision::kBfloat16, .width = 0.37f}, 5e-2, 3e-2);
+  expect_same_training({.precision = model::Precision::kBfloat16, .width = 0.37f}, 0.03);
 }
 
 TEST(GpuStep, AgreesWithTaskAlignedTargetsOfGrowingNumber) {
-  expect_same_training({.task_aligned = true}, 5e-3, 5e-3);
+  expect_same_training({.task_aligned = true}, 1e-4);
 }
 
 // Two runs of the same program give the same bits where LibTorch's own kernels do.

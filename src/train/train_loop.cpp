@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -68,14 +69,22 @@ void take_step(Session& s, const StepInput& input, PixelSource& pixels, StepQueu
   s.loss->add_costs(loss);
 }
 
+// A teacher's answers have not been recorded into a graph yet; its steps launch their kernels one by one.
 StepParts step_parts(Session& s) {
-  return {.detector = *s.detector,
-          .loss = *s.loss,
-          .regulariser = s.regulariser,
-          .optimizer = *s.optimizer,
-          .average = s.average.get(),
-          .scaling = &s.scaling,
-          .clip_norm = s.run.experiment.training_config().gradient_clip_norm()};
+  StepParts parts{.detector = *s.detector,
+                  .loss = *s.loss,
+                  .regulariser = s.regulariser,
+                  .optimizer = *s.optimizer,
+                  .average = s.average.get(),
+                  .scaling = &s.scaling,
+                  .clip_norm = s.run.experiment.training_config().gradient_clip_norm()};
+  if (s.teacher) {
+    parts.extra_cost = [&s](const at::Tensor& images, const model::Outputs& outputs) {
+      return s.teacher->cost(images, outputs);
+    };
+    parts.graph = false;
+  }
+  return parts;
 }
 
 // The same on a GPU, where a step is recorded once and replayed; see gpu_step.h.
@@ -83,8 +92,9 @@ void take_gpu_step(Session& s, const StepInput& input, PixelSource& pixels, GpuS
   const at::Tensor images = pixels.make(input.plan, input.pixels);
   const loss::Targets targets = s.loss->upload(host_targets(input.targets));
   const double limit = s.monitor.norm_limit();
-  const at::Tensor numbers = step.take(
-      images, targets, {.learning_rate = s.learning_rate->at(s.step), .norm_limit = limit, .step = s.step + 1});
+  const at::Tensor numbers =
+      step.take(images, targets,
+                {.learning_rate = s.learning_rate->at(s.step), .norm_limit = limit, .step = s.step + 1});
   queue.add(numbers, input.plan, limit);
 }
 
@@ -122,7 +132,16 @@ bool run_steps(Session& s, EpochEnd& epoch_end, Observer& observer) {
   StepQueue queue(s, observer);
   StepReports reports(s, observer);
   std::unique_ptr<GpuStep> gpu_step;
-  if (GpuStep::possible(*s.detector)) gpu_step = std::make_unique<GpuStep>(step_parts(s));
+  if (GpuStep::possible(*s.detector)) {
+    gpu_step = std::make_unique<GpuStep>(step_parts(s));
+    const std::vector<std::string> slow = s.detector->unfused_norms();
+    if (!slow.empty()) {
+      observer.on_notice(Notice::kInfo,
+                         fmt::format("{} batch norms are computed by LibTorch, not by the faster "
+                                     "kernels: {}",
+                                     slow.size(), fmt::join(slow, ", ")));
+    }
+  }
   while (!inputs.done() && !s.learning_rate->stop()) {
     if (s.options.stop.stop_requested()) {
       queue.read();

@@ -51,7 +51,8 @@ void measure_update_on_cpu(std::span<const UpdateArray> arrays, const UpdateRule
   numbers[0] = *task, numbers[1] = state->penalty, numbers[2] = state->norm;
 }
 
-void apply_update_on_cpu(std::span<const UpdateArray> arrays, const UpdateRule& rule, const UpdateState& state) {
+void apply_update_on_cpu(std::span<const UpdateArray> arrays, const UpdateRule& rule,
+                         const UpdateState& state) {
   const StepScalars& s = state.scalars;
   for (const UpdateArray& array : arrays) {
     for (std::int64_t i = 0; i < array.n; ++i) {

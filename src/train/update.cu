@@ -1,5 +1,5 @@
-// The arrays' descriptions travel as a kernel's arguments, a few dozen a launch: nothing has to be copied to the
-// device, and a recorded launch keeps them. A block has kChunk numbers of one array.
+// The arrays' descriptions travel as a kernel's arguments, a few dozen a launch: nothing has to be copied to
+// the device, and a recorded launch keeps them. A block has kChunk numbers of one array.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -138,7 +138,8 @@ __global__ void decide_kernel(const float* partial, int blocks, UpdateRule rule,
   }
   if (threadIdx.x > 0) return;
   const bool finite = !rule.scaled || sums[2][0] == 0;
-  const float penalty = rule.penalty == Penalty::kNone ? 0 : static_cast<float>(rule.penalty_weight * sums[1][0]);
+  const float penalty =
+      rule.penalty == Penalty::kNone ? 0 : static_cast<float>(rule.penalty_weight * sums[1][0]);
   const float norm = finite ? static_cast<float>(sqrt(sums[0][0])) : 0;
   const bool sound =
       isfinite(*task) && isfinite(penalty) && isfinite(norm) && norm <= state->scalars.norm_limit;
@@ -201,8 +202,9 @@ const char* set_step_scalars_cuda(UpdateState* state, const StepScalars& scalars
   return last_error();
 }
 
-const char* measure_update_cuda(std::span<const UpdateArray> arrays, const UpdateRule& rule, UpdateState* state,
-                                const float* task, float* numbers, void* scratch, CUstream_st* stream) {
+const char* measure_update_cuda(std::span<const UpdateArray> arrays, const UpdateRule& rule,
+                                UpdateState* state, const float* task, float* numbers, void* scratch,
+                                CUstream_st* stream) {
   float* const partial = static_cast<float*>(scratch);
   int all = 0;
   for_each_batch(arrays, /*with_gradient_only=*/true, [&](const Batch& batch, int blocks, int before) {

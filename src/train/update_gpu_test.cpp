@@ -1,5 +1,5 @@
-// The kernels against the CPU functions that define them: more arrays than a launch takes, odd sizes, all kinds
-// of gradients.
+// The kernels against the CPU functions that define them: more arrays than a launch takes, odd sizes, all
+// kinds of gradients.
 
 #include "train/update.h"
 
@@ -85,7 +85,8 @@ struct Weights {
 
 void expect_near(const Floats& actual, const Floats& wanted) {
   ASSERT_EQ(actual.size(), wanted.size());
-  for (std::size_t i = 0; i < wanted.size(); ++i) ASSERT_NEAR(actual[i], wanted[i], 1e-5 + 1e-5 * std::abs(wanted[i]));
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    ASSERT_NEAR(actual[i], wanted[i], 1e-5 + 1e-5 * std::abs(wanted[i]));
 }
 
 void compare(const UpdateRule& rule, float exponent, bool overflow, float norm_limit) {
@@ -110,7 +111,8 @@ void compare(const UpdateRule& rule, float exponent, bool overflow, float norm_l
   const DeviceArray<float> task({1.5f}), numbers({-1, -1, -1});
   const DeviceArray<unsigned char> scratch(std::vector<unsigned char>(update_scratch_bytes(on_device), 0xff));
   ASSERT_EQ(set_step_scalars_cuda(d_state.data(), scalars, nullptr), nullptr);
-  ASSERT_EQ(measure_update_cuda(on_device, rule, d_state.data(), task.data(), numbers.data(), scratch.data(), nullptr),
+  ASSERT_EQ(measure_update_cuda(on_device, rule, d_state.data(), task.data(), numbers.data(), scratch.data(),
+                                nullptr),
             nullptr);
   ASSERT_EQ(apply_update_cuda(on_device, rule, d_state.data(), nullptr), nullptr);
   require(cudaDeviceSynchronize());

@@ -92,7 +92,8 @@ TEST(Update, TheFirstStepOfAdamMovesByTheLearningRateAgainstTheSign) {
 }
 
 TEST(Update, ASickStepChangesNoWeightButTheAverageGoesOn) {
-  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 100.f}) {
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 100.f}) {
     Weights w;
     w.g[1] = bad;
     const UpdateArray arrays[] = {w.array()};
