@@ -135,7 +135,9 @@ struct Detector::Impl {
   std::vector<Kept> kept;
   std::vector<NodeGradient> gradients;
   std::vector<ArrayGradients> array_gradients;
-  bool pictures_folded = false;                // by the last forward()
+  // Of the last forward(): whether it folded the pictures, and the norm that ran with the first convolution.
+  bool pictures_folded = false;
+  int stem_norm = -1;
   std::map<std::int64_t, at::Tensor> scratch;  // of the fused kernels, on a GPU, by size
   Outputs last_outputs;                        // of the last training forward, until backward() uses it up
 };

@@ -17,6 +17,81 @@ __device__ float origin_of(const ForwardSums& sums, int filter) {
   return sums.moving_mean[filter] - (sums.bias == nullptr ? 0.0f : sums.bias[filter]);
 }
 
+constexpr int kTiles = 4;         // of 8 filters, a warp's half
+constexpr int kStageStride = 80;  // bytes of 32 filters and padding
+
+// What a warp does with a tile of 16 pixels x 32 filters: write it, through shared memory so that a thread
+// stores 16 bytes, and add it to the sums.
+template <typename T>
+struct TileWriter {
+  const Geometry& g;
+  T* y;
+  unsigned char* staged;  // [16][kStageStride] of this warp
+  int lane, half;
+  float origin[kTiles][2], sum[kTiles][2] = {}, squares[kTiles][2] = {};
+
+  __device__ TileWriter(const Geometry& geometry, T* out, unsigned char* stage, int lane_in, int half_in,
+                        const ForwardSums& sums)
+      : g(geometry), y(out), staged(stage), lane(lane_in), half(half_in) {
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const int filter = half * 32 + t * 8 + lane % 4 * 2 + i;
+        origin[t][i] = filter < g.filters ? origin_of(sums, filter) : 0;
+      }
+    }
+  }
+
+  // line: of all lines of the batch.
+  __device__ __forceinline__ void write(const float (&c)[kTiles][4], int line, int column) {
+    constexpr const T* kType = nullptr;
+    __syncwarp();
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+      for (int upper = 0; upper < 2; ++upper) {
+        const int row = lane / 4 + 8 * upper;
+        const unsigned pair = pack_pair(c[t][2 * upper], c[t][2 * upper + 1], kType);
+        *reinterpret_cast<unsigned*>(staged + row * kStageStride + t * 16 + lane % 4 * 4) = pair;
+        if (column + row < g.columns) {
+          const float2 kept = unpack_pair(pair, kType);
+          const float d0 = kept.x - origin[t][0], d1 = kept.y - origin[t][1];
+          sum[t][0] += d0, sum[t][1] += d1;
+          squares[t][0] = fmaf(d0, d0, squares[t][0]), squares[t][1] = fmaf(d1, d1, squares[t][1]);
+        }
+      }
+    }
+    __syncwarp();
+    T* const to = y + (static_cast<std::int64_t>(line) * g.columns + column) * g.filters;
+#pragma unroll
+    for (int i = lane; i < 64; i += 32) {
+      const int row = i / 4, filter = half * 32 + i % 4 * 8;
+      if (column + row >= g.columns || filter >= g.filters) continue;
+      *reinterpret_cast<uint4*>(to + row * g.filters + filter) =
+          *reinterpret_cast<const uint4*>(staged + row * kStageStride + i % 4 * 16);
+    }
+  }
+
+  // The warp's sums into its row of the block's.
+  __device__ void store_sums(float (&row)[2][kFilters]) {
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        for (int far = 4; far < 32; far *= 2) {
+          sum[t][i] += __shfl_xor_sync(~0u, sum[t][i], far);
+          squares[t][i] += __shfl_xor_sync(~0u, squares[t][i], far);
+        }
+        if (lane < 4) {
+          row[0][half * 32 + t * 8 + lane * 2 + i] = sum[t][i];
+          row[1][half * 32 + t * 8 + lane * 2 + i] = squares[t][i];
+        }
+      }
+    }
+  }
+};
+
 // Warp w computes 16 pixels of two lines at a time for half of the filters, whose weights it keeps in
 // registers. Most folded lines lie under both windows and are loaded once.
 template <int kBlocks>
@@ -24,11 +99,10 @@ constexpr int kForwardSlots = kBlocks + 3;  // under two windows, and two that a
 template <typename T, int kBlocks>
 __global__ void __launch_bounds__(kForwardThreads, 1)
     stem_forward_kernel(Geometry g, const T* pictures, const T* weights, T* y, ForwardSums sums) {
-  constexpr int kSteps = kBlocks * kBlocks, kTiles = 4;  // tiles of 8 filters
+  constexpr int kSteps = kBlocks * kBlocks;
   constexpr int kWarps = kForwardThreads / 32;
   constexpr int kAhead = 3;  // steps whose pixels are on their way from shared memory
   constexpr const T* kType = nullptr;
-  constexpr int kStageStride = 80;  // bytes of 32 filters and padding
   extern __shared__ __align__(128) unsigned char shared[];
   __shared__ __align__(16) unsigned char stage[kWarps][16 * kStageStride];
   __shared__ float block_sums[kWarps / 2][2][kFilters];
@@ -48,20 +122,10 @@ __global__ void __launch_bounds__(kForwardThreads, 1)
       b[s][t][1] = exists ? *reinterpret_cast<const unsigned*>(from + 8) : 0;
     }
   }
-  float origin[kTiles][2], sum[kTiles][2] = {}, squares[kTiles][2] = {};
-#pragma unroll
-  for (int t = 0; t < kTiles; ++t) {
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const int filter = half * 32 + t * 8 + lane % 4 * 2 + i;
-      origin[t][i] = filter < g.filters ? origin_of(sums, filter) : 0;
-    }
-  }
-
   const Lines<T, kForwardSlots<kBlocks>> folded{pictures, shared_address(shared), g};
   const int pairs = (g.lines + 1) / 2, begin = blockIdx.x * g.units_of_block;
   const int end = min(begin + g.units_of_block, g.count * pairs);
-  unsigned char* const staged = stage[warp];
+  TileWriter<T> writer(g, y, stage[warp], lane, half, sums);
   for (int unit = begin; unit < end; ++unit) {
     const int picture = unit / pairs, line = unit % pairs * 2;
     if (unit == begin || line == 0) {
@@ -99,51 +163,13 @@ __global__ void __launch_bounds__(kForwardThreads, 1)
 #pragma unroll
       for (int second = 0; second < 2; ++second) {
         if (line + second >= g.lines) break;
-        __syncwarp();
-#pragma unroll
-        for (int t = 0; t < kTiles; ++t) {
-#pragma unroll
-          for (int upper = 0; upper < 2; ++upper) {
-            const int row = lane / 4 + 8 * upper;
-            const unsigned pair = pack_pair(c[second][t][2 * upper], c[second][t][2 * upper + 1], kType);
-            *reinterpret_cast<unsigned*>(staged + row * kStageStride + t * 16 + lane % 4 * 4) = pair;
-            if (column + row < g.columns) {
-              const float2 kept = unpack_pair(pair, kType);
-              const float d0 = kept.x - origin[t][0], d1 = kept.y - origin[t][1];
-              sum[t][0] += d0, sum[t][1] += d1;
-              squares[t][0] = fmaf(d0, d0, squares[t][0]), squares[t][1] = fmaf(d1, d1, squares[t][1]);
-            }
-          }
-        }
-        __syncwarp();
-        T* const to =
-            y +
-            ((static_cast<std::int64_t>(picture) * g.lines + line + second) * g.columns + column) * g.filters;
-#pragma unroll
-        for (int i = lane; i < 64; i += 32) {
-          const int row = i / 4, filter = half * 32 + i % 4 * 8;
-          if (column + row >= g.columns || filter >= g.filters) continue;
-          *reinterpret_cast<uint4*>(to + row * g.filters + filter) =
-              *reinterpret_cast<const uint4*>(staged + row * kStageStride + i % 4 * 16);
-        }
+        const int line_of_all = picture * g.lines + line + second;
+        writer.write(c[second], line_of_all, column);
       }
     }
   }
 
-#pragma unroll
-  for (int t = 0; t < kTiles; ++t) {
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      for (int far = 4; far < 32; far *= 2) {
-        sum[t][i] += __shfl_xor_sync(~0u, sum[t][i], far);
-        squares[t][i] += __shfl_xor_sync(~0u, squares[t][i], far);
-      }
-      if (lane < 4) {
-        block_sums[group][0][half * 32 + t * 8 + lane * 2 + i] = sum[t][i];
-        block_sums[group][1][half * 32 + t * 8 + lane * 2 + i] = squares[t][i];
-      }
-    }
-  }
+  writer.store_sums(block_sums[group]);
   __syncthreads();
   if (threadIdx.x < 2 * kFilters) {
     const int which = threadIdx.x / kFilters, filter = threadIdx.x % kFilters;
