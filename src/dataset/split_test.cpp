@@ -53,7 +53,7 @@ TEST(DrawSplits, ManySmallStrataTogetherComeOutRight) {
 }
 
 // The figure that split.h states.
-TEST(DrawSplits, TenPerCentMorePicturesMoveAboutOneInAHundred) {
+TEST(DrawSplits, TenPerCentMorePicturesMoveAtMostTwoInAHundred) {
   Drawn before = heap(2000), after = heap(2200);
   draw_splits(before.samples, before.strata, {20, 10, 42});
   draw_splits(after.samples, after.strata, {20, 10, 42});
