@@ -16,6 +16,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "cli/standard_output.h"
 #include "tensor/library.h"
 
 namespace maskfit::cli {
@@ -194,7 +195,7 @@ int dispatch(const Words& words, const std::vector<Command>& table, std::ostream
 
 // LibTorch appends a C++ backtrace to its messages; a user has no use for it.
 std::string without_backtrace(const std::string& what) {
-  return what.substr(0, what.find("\nException raised from"));
+  return what.substr(0, std::min(what.find("\nException raised from"), what.find("\nframe #")));
 }
 
 int report_unexpected(std::ostream& err, const std::string& program, const std::exception& error) {
@@ -219,7 +220,9 @@ std::string program_name(const Words& words, const std::vector<Command>& table) 
 int run(const Words& words, const std::vector<Command>& table, std::ostream& out, std::ostream& err) {
   const std::string program = program_name(words, table);
   try {
-    return dispatch(words, table, out, err);
+    const int code = dispatch(words, table, out, err);
+    require_written(out);
+    return code;
   } catch (const Error& error) {
     if (error.code() == ExitCode::kInterrupted) {
       err << program << ": " << error.what() << '\n';

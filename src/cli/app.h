@@ -11,7 +11,8 @@
 
 namespace maskfit::cli {
 
-// `words` without the program's name. Help and --version go to `out`, errors to `err`. Never throws.
+// `words` without the program's name. Help and --version go to `out`, errors to `err`. Never throws. Output
+// that was lost, because the disk is full say, is an error like any other: exit code 1 (standard_output.h).
 //   maskfit COMMAND [OPTIONS]       runs it; the exit code is the command's
 //   maskfit help [COMMAND|GROUP]    also: maskfit --help, maskfit COMMAND --help
 //   maskfit --version

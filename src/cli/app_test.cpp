@@ -53,6 +53,9 @@ std::vector<Command> table() {
           [] { throw std::runtime_error("shapes differ\nException raised from x at y.cpp:3\nframe #0"); }),
       throwing("cuda-memory",
                [] { throw std::runtime_error("CUDA out of memory. Tried to allocate 2 GiB"); }),
+      throwing(
+          "cpu-memory",
+          [] { throw std::runtime_error("can't allocate memory: 12 bytes. Error code 12\nframe #0: x"); }),
       throwing("memory", [] { throw std::bad_alloc(); }),
   };
 }
@@ -72,6 +75,13 @@ TEST(Run, ReturnsTheCommandsCode) {
   EXPECT_EQ(run_words({"train"}).code, 7);
   EXPECT_EQ(run_words({"train", "--epochs", "3"}).code, 3);
   EXPECT_EQ(run_words({"train", "some/path", "--epochs=4"}).code, 4);
+}
+
+TEST(Run, LostOutputIsAFailureOfACommandThatWasDone) {
+  std::ostringstream out, err;
+  out.setstate(std::ios::badbit);
+  EXPECT_EQ(run({"--version"}, table(), out, err), 1);
+  EXPECT_THAT(err.str(), HasSubstr("cannot write to stdout"));
 }
 
 TEST(Run, FindsACommandInAGroup) {
@@ -167,6 +177,7 @@ TEST(Run, BrokenCheckAsksForAReport) {
 
 TEST(Run, LibTorchBacktraceIsLeftOut) {
   EXPECT_EQ(run_words({"torch"}).err, "maskfit torch: error: shapes differ\n");
+  EXPECT_THAT(run_words({"cpu-memory"}).err, Not(HasSubstr("frame #")));
 }
 
 TEST(Run, OutOfMemoryIsTheMachinesFault) {

@@ -10,12 +10,14 @@
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/interrupt_notice.h"
 #include "cli/progress.h"
 #include "dataset/synthetic.h"
 #include "deploy/picture_detector.h"
 #include "deploy/result_writer.h"
 #include "image/draw.h"
 #include "network/model_file.h"
+#include "tensor/device.h"
 #include "train/train_loop.h"
 
 namespace maskfit::cli {
@@ -77,14 +79,17 @@ void write_contact_sheet(const train::PreparedRun& run, const Arguments& a, cons
 int demo(const Arguments& a) {
   const fs::path out = a.out.empty() ? train::default_run_folder("demo") : fs::path(a.out);
   const base::StopToken stop = base::interrupt_token();
+  tensor::device_from_name(a.device);  // before pictures are drawn for nothing
   if (runs::RunFolder::holds_run(out)) {
     throw base::Error(base::ExitCode::kFailed, "the folder holds a run already", out.string(),
                       "give another --out");
   }
   const fs::path data = demo_data(a, out);
   const std::size_t pictures = train::open_named_data(data).train.size();
-  const train::PreparedRun run = train::prepare_run(demo_request(a, pictures), {.data = data, .out = out});
+  const train::PreparedRun run =
+      train::prepare_run(demo_request(a, pictures), {.data = data, .out = out, .device = a.device});
   TrainingProgress progress(stderr, is_terminal(stderr));
+  const InterruptNotice notice(stop);
   const train::TrainResult result =
       train::train(run, {.device = a.device, .stop = stop, .decoding = {}}, progress);
   if (result.interrupted) return static_cast<int>(base::ExitCode::kInterrupted);
@@ -103,7 +108,7 @@ std::function<int()> declare(CLI::App& app) {
   app.add_option("--out", a->out, "Run folder; default: runs/demo-DATE-TIME");
   app.add_option("--device", a->device, "cpu, cuda or cuda:N")->capture_default_str();
   app.add_option("--epochs", a->epochs, "Length of the run; default: about two minutes on drawn pictures")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000000));
   return [a] { return demo(*a); };
 }
 

@@ -43,8 +43,9 @@ std::function<int()> declare(CLI::App& app) {
   app.add_option("pictures", a->pictures, "Pictures, or folders of pictures")->required();
   app.add_option("-o,--out", a->out, "Folder for images_annotated/, labels/ and detections.json")->required();
   app.add_option("--confidence", a->confidence,
-                 "Least confidence of a detection; default: per class, as the model file says");
-  app.add_option("--batch", a->batch, "Pictures a time")->check(CLI::PositiveNumber)->capture_default_str();
+                 "Least confidence of a detection; default: per class, as the model file says")
+      ->check(CLI::Range(0.0f, 1.0f));
+  app.add_option("--batch", a->batch, "Pictures a time")->check(CLI::Range(1, 65536))->capture_default_str();
   app.add_option("--device", a->device, "cpu, cuda or cuda:N")->capture_default_str();
   app.add_option("--precision", a->precision, "fp32, bf16 or fp16")->capture_default_str();
   app.add_flag("--no-pictures", a->no_pictures, "Write no annotated pictures");

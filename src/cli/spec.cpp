@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
@@ -74,18 +75,35 @@ std::string counted(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+struct Checked {
+  std::string kind;  // "train spec"; "" when the file could not be read or is no spec
+  base::Findings findings;
+  ExitCode code = ExitCode::kDone;
+};
+
+// A file that cannot be read is a finding like any other: the files after it are checked all the same.
+Checked check_file(const std::string& file, spec::Purpose purpose) {
+  try {
+    return with_spec(file, {}, [&](const auto& loaded, spec::Kind kind) {
+      const base::Findings findings = spec::check_loaded(loaded, {.purpose = purpose});
+      return Checked{std::string(spec::kind_name(kind)), findings,
+                     spec::has_refused(findings) ? ExitCode::kRefused : ExitCode::kDone};
+    });
+  } catch (const base::Error& error) {
+    return {"", {{base::Severity::kRefused, file, 0, "", error.what(), error.hint()}}, error.code()};
+  }
+}
+
 int check(const CheckArguments& arguments) {
   const spec::Purpose purpose = arguments.for_run ? spec::Purpose::kRun : spec::Purpose::kCheck;
-  bool refused = false;
+  ExitCode worst = ExitCode::kDone;
   nlohmann::json report = nlohmann::json::array();
   for (const std::string& file : arguments.files) {
-    const auto [kind, findings] = with_spec(file, {}, [&](const auto& loaded, spec::Kind of) {
-      return std::pair(of, spec::check_loaded(loaded, {.purpose = purpose}));
-    });
+    const auto [kind, findings, code] = check_file(file, purpose);
+    worst = std::max(worst, code);
     const auto errors = static_cast<std::size_t>(std::count_if(
         findings.begin(), findings.end(),
         [](const base::Finding& finding) { return finding.severity == base::Severity::kRefused; }));
-    refused = refused || errors > 0;
     nlohmann::json listed = nlohmann::json::array();
     for (const base::Finding& finding : findings) {
       listed.push_back(json_of(finding));
@@ -93,14 +111,13 @@ int check(const CheckArguments& arguments) {
     }
     if (!arguments.as_json) {
       std::cout << fmt::format("{}: {} {}, {}, {}\n", file, errors > 0 ? "invalid" : "valid",
-                               spec::kind_name(kind), counted(errors, "error"),
+                               kind.empty() ? "file" : kind, counted(errors, "error"),
                                counted(findings.size() - errors, "warning"));
     }
-    report.push_back(
-        {{"file", file}, {"kind", spec::kind_name(kind)}, {"valid", errors == 0}, {"findings", listed}});
+    report.push_back({{"file", file}, {"kind", kind}, {"valid", errors == 0}, {"findings", listed}});
   }
   if (arguments.as_json) std::cout << report.dump(2) << '\n';
-  return static_cast<int>(refused ? ExitCode::kRefused : ExitCode::kDone);
+  return static_cast<int>(worst);
 }
 
 // ---- show ----
@@ -112,7 +129,19 @@ struct ShowArguments {
   bool plain = false;
 };
 
+void require_names(const std::vector<std::string>& class_names) {
+  std::set<std::string> seen;
+  for (const std::string& name : class_names) {
+    if (name.empty()) throw base::Error(ExitCode::kUsage, "a class has no name", "--class");
+    if (!seen.insert(name).second) {
+      throw base::Error(ExitCode::kUsage, fmt::format("the class '{}' is given twice", name), "--class",
+                        "leave one of them away");
+    }
+  }
+}
+
 int show(const ShowArguments& arguments) {
+  require_names(arguments.class_names);
   return with_spec(arguments.file, arguments.class_names, [&](auto loaded, spec::Kind kind) {
     for (const std::string& change : arguments.changes) {
       for (base::Finding& finding : spec::set_field(&loaded.spec, change, &loaded.source)) {
@@ -138,6 +167,7 @@ struct DefaultsArguments {
 };
 
 int defaults(const DefaultsArguments& arguments) {
+  require_names(arguments.class_names);
   const auto recipe = arguments.recipe == "tlt" ? spec::TrainingConfig::TLT : spec::TrainingConfig::SCRATCH;
   spec::Experiment experiment = spec::recipe_experiment(recipe, arguments.class_names);
   spec::apply_defaults(&experiment);
@@ -167,13 +197,15 @@ Command spec_show_command() {
       [](CLI::App& app) -> std::function<int()> {
         auto arguments = std::make_shared<ShowArguments>();
         app.add_option("FILE", arguments->file, "Spec file of train, dataset_convert or infer")->required();
-        app.add_option("--set", arguments->changes,
-                       "PATH=VALUE: change a field, for example "
-                       "training_config.num_epochs=5; may be given several times")
-            ->allow_extra_args(false);
+        app.add_option(
+               "--set", arguments->changes,
+               "Change a field, for example training_config.num_epochs=5; --set again for another one")
+            ->allow_extra_args(false)
+            ->option_text("PATH=VALUE");
         app.add_option("--class", arguments->class_names,
                        "Class of the dataset, for a train spec that names a recipe and no classes")
-            ->allow_extra_args(false);
+            ->allow_extra_args(false)
+            ->option_text("NAME");
         app.add_flag("--plain", arguments->plain,
                      "No comments, and only fields that are not 0, false or empty");
         return [arguments] { return show(*arguments); };
@@ -187,9 +219,10 @@ Command spec_defaults_command() {
                            "scratch: from random weights; tlt: the reference's losses and schedule")
                 ->check(CLI::IsMember({"scratch", "tlt"}))
                 ->capture_default_str();
-            app.add_option("--class", arguments->class_names, "Class to detect; may be given several times")
+            app.add_option("--class", arguments->class_names,
+                           "Class to detect; --class again for another one. Default: mask and no-mask")
                 ->allow_extra_args(false)
-                ->capture_default_str();
+                ->option_text("NAME");
             return [arguments] { return defaults(*arguments); };
           }};
 }

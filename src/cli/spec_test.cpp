@@ -82,8 +82,21 @@ TEST(SpecCheck, FileThatIsNoSpecOrNotThere) {
   base::write_file(folder / "notes.txt", "hello");
   const Outcome no_spec = spec_command({"check", folder / "notes.txt"});
   EXPECT_EQ(no_spec.code, 3);
-  EXPECT_THAT(no_spec.err, AllOf(HasSubstr("not a spec file"), HasSubstr("notes.txt")));
-  EXPECT_NE(spec_command({"check", folder / "missing.txt"}).code, 0);
+  EXPECT_THAT(no_spec.out, AllOf(HasSubstr("not a spec file"), HasSubstr("notes.txt: invalid file")));
+  const Outcome missing = spec_command({"check", folder / "missing.txt"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.out, HasSubstr("No such file"));
+}
+
+TEST(SpecCheck, AMissingFileDoesNotHideTheOthers) {
+  const support::TempDir folder;
+  const std::string bad = folder / "bad.txt";
+  base::write_file(bad, "training_config { num_epoch: 5 }");
+  const Outcome outcome =
+      spec_command({"check", folder / "missing.txt", bad, testdata("tlt2_train_resnet18.txt")});
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("missing.txt: invalid file, 1 error"), HasSubstr("num_epochs?"),
+                                 HasSubstr("tlt2_train_resnet18.txt: valid train spec")));
 }
 
 TEST(SpecShow, PrintsDefaultsChangesAndDigest) {
@@ -122,6 +135,13 @@ TEST(SpecDefaults, OfBothRecipesAreValidAndNameTheClasses) {
     EXPECT_EQ(spec_command({"check", file}).code, 0) << spec_command({"check", file}).out;
   }
   EXPECT_EQ(spec_command({"defaults", "--recipe", "magic"}).code, 2);
+}
+
+TEST(SpecDefaults, ClassesMustBeToldApartByTheirNames) {
+  EXPECT_EQ(spec_command({"defaults", "--class", ""}).code, 2);
+  EXPECT_EQ(spec_command({"defaults", "--class", "mask", "--class", "mask"}).code, 2);
+  EXPECT_EQ(spec_command({"show", testdata("tlt2_train_resnet18.txt"), "--class", "a", "--class", "a"}).code,
+            2);
 }
 
 TEST(SpecReference, PrintsThePage) {

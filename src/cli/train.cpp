@@ -9,6 +9,7 @@
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/interrupt_notice.h"
 #include "cli/progress.h"
 #include "train/prepare_run.h"
 
@@ -35,7 +36,8 @@ train::RunPlace place_of(const Arguments& a) {
   return {.data = a.data,
           .out = a.out.empty() ? train::default_run_folder(a.data) : std::filesystem::path(a.out),
           .resume = a.resume,
-          .overwrite = a.force ? base::Overwrite::kAllow : base::Overwrite::kRefuse};
+          .overwrite = a.force ? base::Overwrite::kAllow : base::Overwrite::kRefuse,
+          .device = a.device};
 }
 
 int run_training(const Arguments& a) {
@@ -46,6 +48,7 @@ int run_training(const Arguments& a) {
                run.data.val.size(), run.classes.class_names.size(), run.folder.path().string());
   for (const base::Finding& finding : run.data.findings) spdlog::warn("{}", base::to_string(finding));
   TrainingProgress progress(stderr, is_terminal(stderr));
+  const InterruptNotice notice(stop);
   const train::TrainResult result = train::train(run,
                                                  {.device = a.device,
                                                   .reference_exact = a.reference_exact,
@@ -80,14 +83,16 @@ std::function<int()> declare(CLI::App& app) {
   app.add_option("--batch", r.batch, "Pictures a step");
   app.add_option("--precision", r.precision, "fp32, bf16 or fp16");
   app.add_option("--seed", r.seed, "Seed of everything random");
-  app.add_option("--set", r.assignments, "One field of the spec: PATH=VALUE, as often as needed")
-      ->allow_extra_args(false);
+  app.add_option("--set", r.assignments, "One field of the spec; --set again for another one")
+      ->allow_extra_args(false)
+      ->option_text("PATH=VALUE");
   app.add_option("--out", a->out, "Run folder; default: runs/NAME-DATE-TIME");
   app.add_flag("--resume", a->resume, "Go on with the run in --out from its newest checkpoint");
   app.add_flag("--force", a->force, "Replace a run that lies in --out");
   app.add_option("--device", a->device, "cpu, cuda or cuda:N")->capture_default_str();
   app.add_option("--gpus", a->gpus, "Number of GPUs")->capture_default_str();
   app.add_option("--keep-checkpoints", a->keep_checkpoints, "How many to keep; 0: all")
+      ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
   app.add_flag("--reference-exact", a->reference_exact, "The reference's quirks too (docs/numerics.md)");
   return [a] { return run_training(*a); };

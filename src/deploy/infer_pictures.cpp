@@ -1,5 +1,7 @@
 #include "deploy/infer_pictures.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -20,11 +22,21 @@ Batch read_batch(const std::vector<PictureFile>& files, std::size_t first, std::
   std::vector<std::optional<image::Image>> pictures(count);
   std::vector<base::Finding> failures(count);
   base::parallel_for(static_cast<std::int64_t>(count), [&](std::int64_t i) {
-    try {
-      pictures[i] = image::read_image(files[first + i].path);
-    } catch (const base::Error& error) {
+    const PictureFile& file = files[first + i];
+    if (const std::size_t size = longest_result_name(file); size > kLongestName) {
       failures[i] = {
-          base::Severity::kRefused, files[first + i].path.string(), 0, "", error.what(), error.hint()};
+          base::Severity::kRefused,
+          file.path.string(),
+          0,
+          "",
+          fmt::format("a result would have a name of {} bytes, {} are possible", size, kLongestName),
+          "rename the picture"};
+      return;
+    }
+    try {
+      pictures[i] = image::read_image(file.path);
+    } catch (const base::Error& error) {
+      failures[i] = {base::Severity::kRefused, file.path.string(), 0, "", error.what(), error.hint()};
     }
   });
   Batch batch;
@@ -44,9 +56,10 @@ Batch read_batch(const std::vector<PictureFile>& files, std::size_t first, std::
 InferSummary infer_pictures(PictureDetector& detector, const std::vector<PictureFile>& files,
                             ResultWriter& writer, const InferRun& run) {
   InferSummary summary;
+  const auto batch_size =
+      static_cast<std::size_t>(std::min<std::int64_t>(run.batch, detector.largest_batch()));
   for (std::size_t first = 0; first < files.size() && !run.stop.stop_requested();) {
-    const std::size_t count =
-        std::min<std::size_t>(static_cast<std::size_t>(run.batch), files.size() - first);
+    const std::size_t count = std::min(batch_size, files.size() - first);
     const Batch batch = read_batch(files, first, count, summary.refused);
     const std::vector<boxes::Detections> found = detector.detect(batch.pictures);
     for (std::size_t i = 0; i < batch.files.size(); ++i) {

@@ -21,7 +21,7 @@ struct InferSummary {
 };
 
 struct InferRun {
-  int batch = 8;  // pictures a forward pass
+  int batch = 8;  // pictures a forward pass; fewer where memory does not allow it
   base::StopToken stop;
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };

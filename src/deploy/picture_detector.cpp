@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "hardware/memory.h"
 #include "image/canvas.h"
+#include "model/memory_need.h"
 #include "model/outputs.h"
 #include "postprocess/postprocess.h"
 #include "spec/experiment.pb.h"
@@ -52,6 +55,16 @@ void put_on_canvas(const image::Image& picture, image::Size canvas, image::Canva
   std::memcpy(bytes, fitted.pixels.data(), fitted.pixels.size());
 }
 
+// NaN passes no threshold, so a broken network would look like one that finds nothing.
+void require_finite(const at::Tensor& output, const network::Model& model, std::size_t index) {
+  if (at::isfinite(output).all().item<bool>()) return;
+  throw base::Error(
+      base::ExitCode::kRefused,
+      fmt::format("the network's output '{}' is not finite", model.network.outputs.at(index)),
+      model.network.name,
+      "the model's numbers are damaged or extreme; take another model, or try --precision fp32");
+}
+
 boxes::Detections in_image(boxes::Detections detections, const image::Image& picture,
                            const image::Placement& placement, const std::vector<float>& thresholds) {
   boxes::Detections kept;
@@ -66,6 +79,20 @@ boxes::Detections in_image(boxes::Detections detections, const image::Image& pic
   return kept;
 }
 
+// On a GPU the library says so itself when memory runs out, at once; a system that is out of memory kills.
+std::int64_t batch_that_fits(const network::Model& model, const PictureDetectorOptions& options) {
+  if (options.device != "cpu") return std::numeric_limits<std::int64_t>::max();
+  const model::MemoryNeed need = model::inference_memory(model.network, options.precision);
+  const std::int64_t bytes = hardware::inspect_memory().usable_bytes();
+  const std::int64_t batch = model::largest_batch(need, static_cast<double>(bytes));
+  if (batch > 0) return batch;
+  throw base::Error(
+      base::ExitCode::kMachine,
+      fmt::format("the network needs more than the {} of memory that are free, at its input of {}x{}",
+                  hardware::format_bytes(bytes), model.network.input.width, model.network.input.height),
+      model.network.name, "run it on a machine with more memory, or train with a smaller --size");
+}
+
 }  // namespace
 
 struct PictureDetector::Impl {
@@ -74,6 +101,7 @@ struct PictureDetector::Impl {
         decoding{
             .path = postprocess::Path::kEvaluation, .scale = model.box_scale, .offset = model.box_offset},
         clustering(clustering_of(model, decoding)),
+        largest_batch(batch_that_fits(model, options)),
         thresholds(thresholds_of(model, options.confidence)),
         mode(image::canvas_mode_from_name(model.canvas)),
         canvas{model.network.input.width, model.network.input.height},
@@ -98,6 +126,7 @@ struct PictureDetector::Impl {
   network::Model model;
   postprocess::Options decoding;
   std::vector<postprocess::ClassClustering> clustering;
+  std::int64_t largest_batch;
   std::vector<float> thresholds;  // by class
   image::CanvasMode mode;
   image::Size canvas;
@@ -114,11 +143,17 @@ const std::vector<std::string>& PictureDetector::class_names() const {
   return impl_->model.class_names;
 }
 
+std::int64_t PictureDetector::largest_batch() const {
+  return impl_->largest_batch;
+}
+
 std::vector<boxes::Detections> PictureDetector::detect(std::span<const image::Image> pictures) {
   if (pictures.empty()) return {};
   const model::Outputs outputs = impl_->detector.forward(impl_->pixels(pictures), /*training=*/false);
   const at::Tensor cov = outputs.cov.to(at::kCPU).contiguous();
   const at::Tensor bbox = outputs.bbox.to(at::kCPU).contiguous();
+  require_finite(bbox, impl_->model, 0);
+  require_finite(cov, impl_->model, 1);
   const int classes = static_cast<int>(cov.size(1));
   const boxes::GridGeometry geometry{impl_->canvas.width, impl_->canvas.height, static_cast<int>(cov.size(3)),
                                      static_cast<int>(cov.size(2))};

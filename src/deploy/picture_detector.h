@@ -2,6 +2,7 @@
 
 // A model file at work: pictures in, boxes out.
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
@@ -25,14 +26,19 @@ struct PictureDetectorOptions {
 
 class PictureDetector {
  public:
-  // Throws base::Error (kRefused) for a model whose postprocessing cannot be read.
+  // Throws base::Error (kRefused) for a model whose postprocessing cannot be read, (kMachine) when the device
+  // is missing or its memory does not hold one picture's values.
   PictureDetector(network::Model model, const PictureDetectorOptions& options);
   ~PictureDetector();
   PictureDetector(PictureDetector&&) noexcept;
 
   const std::vector<std::string>& class_names() const;
+  // How many pictures of one call fit into the memory that was free at the start, at most; see
+  // model/memory_need.h.
+  std::int64_t largest_batch() const;
   // Detections of each picture in its own pixels, cut to it; over all classes by descending confidence. One
-  // forward pass for all of them. Pictures may differ in size.
+  // forward pass for all of them. Pictures may differ in size. Throws base::Error (kRefused) when the
+  // network's outputs are not finite.
   std::vector<boxes::Detections> detect(std::span<const image::Image> pictures);
 
  private:

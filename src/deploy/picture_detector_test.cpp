@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -64,6 +65,21 @@ image::Image picture_with_spot(int width, int height) {
   return picture;
 }
 
+// A broken network must not look like one that finds nothing.
+TEST(PictureDetector, OutputsThatAreNotFiniteAreRefusedByName) {
+  network::Model model = bright_spot_model("stretch");
+  model.network.weights.at("output_cov/bias").values[0] = std::numeric_limits<float>::quiet_NaN();
+  PictureDetector detector(model, {});
+  const std::vector<image::Image> pictures = {picture_with_spot(64, 64)};
+  try {
+    detector.detect(pictures);
+    FAIL();
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::kRefused);
+    EXPECT_THAT(error.what(), testing::HasSubstr("output_cov/Sigmoid"));
+  }
+}
+
 TEST(PictureDetector, BoxesComeBackInPixelsOfEachPicture) {
   PictureDetector detector(bright_spot_model("stretch"), {});
   const std::vector<image::Image> pictures = {picture_with_spot(64, 64), picture_with_spot(128, 256)};
@@ -122,6 +138,39 @@ TEST(InferPictures, ABrokenPictureDoesNotStopTheOthers) {
   ASSERT_EQ(summary.refused.size(), 1u);
   EXPECT_THAT(summary.refused[0].file, testing::HasSubstr("b.png"));
   EXPECT_EQ(nlohmann::json::parse(base::read_file(dir / "out/detections.json")).size(), 2u);
+}
+
+// The longest name a file can have: its own results fit, those with another ending do not, and the job goes
+// on.
+TEST(InferPictures, ANameTooLongForItsResultsDoesNotStopTheOthers) {
+  support::TempDir dir;
+  const std::string fits = std::string(251, 'a') + ".png", too_long = std::string(253, 'b') + ".x";
+  for (const std::string& name : {fits, too_long}) {
+    image::write_image(dir / "in/picture.png", picture_with_spot(80, 80));
+    std::filesystem::rename(dir / "in/picture.png", dir / "in" / name);
+  }
+  PictureDetector detector(bright_spot_model("stretch"), {});
+  ResultWriter writer(dir / "out", detector.class_names(), {});
+  const InferSummary summary =
+      infer_pictures(detector, list_pictures({dir / "in" / fits, dir / "in" / too_long}), writer);
+  EXPECT_EQ(summary.pictures, 1);
+  ASSERT_EQ(summary.refused.size(), 1u);
+  EXPECT_THAT(summary.refused[0].what, testing::HasSubstr("257 bytes"));
+  EXPECT_TRUE(std::filesystem::exists(dir / "out/images_annotated" / fits));
+}
+
+TEST(PictureDetector, ANetworkTooLargeForTheMemoryIsRefusedBeforeItRuns) {
+  network::Model model = bright_spot_model("stretch");
+  model.network.input = {3, 32768, 32768};
+  const auto shapes_fit = [&] { return network::infer_shapes(model.network).size(); };
+  ASSERT_EQ(shapes_fit(), 4u);
+  try {
+    const PictureDetector detector(model, {});
+    EXPECT_GT(detector.largest_batch(), 0) << "a machine with more than 13 GB to spare";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::kMachine);
+    EXPECT_THAT(error.what(), testing::HasSubstr("32768x32768"));
+  }
 }
 
 }  // namespace

@@ -21,6 +21,10 @@ std::string writable_name(const std::string& name) {
   return ending == ".jpg" || ending == ".jpeg" || ending == ".png" ? name : path.stem().string() + ".png";
 }
 
+std::string label_name(const std::string& name) {
+  return fs::path(name).stem().string() + ".txt";
+}
+
 std::string json_line(const PictureFile& file, const image::Image& picture,
                       const boxes::Detections& detections, const std::vector<std::string>& class_names) {
   Json list = Json::array();
@@ -37,6 +41,10 @@ std::string json_line(const PictureFile& file, const image::Image& picture,
 }
 
 }  // namespace
+
+std::size_t longest_result_name(const PictureFile& file) {
+  return std::max(writable_name(file.output_name).size(), label_name(file.output_name).size());
+}
 
 std::string kitti_text(const boxes::Detections& detections, const std::vector<std::string>& class_names) {
   std::string text;
@@ -73,8 +81,7 @@ void ResultWriter::add(const PictureFile& file, const image::Image& picture,
                        annotate(picture, detections, class_names_, options_.line_width));
   }
   if (options_.kitti) {
-    base::write_file(folder_ / "labels" / (fs::path(file.output_name).stem().string() + ".txt"),
-                     kitti_text(detections, class_names_));
+    base::write_file(folder_ / "labels" / label_name(file.output_name), kitti_text(detections, class_names_));
   }
   if (options_.json) json_lines_.push_back(json_line(file, picture, detections, class_names_));
 }

@@ -40,6 +40,10 @@ class ResultWriter {
   std::vector<std::string> json_lines_;  // one object a picture
 };
 
+// The longest name that a result of this picture gets, in bytes. The system allows kLongestName.
+constexpr std::size_t kLongestName = 255;
+std::size_t longest_result_name(const PictureFile& file);
+
 // "mask 0.00 0 0.00 x1 y1 x2 y2 0.00 0.00 0.00 0.00 0.00 0.00 0.00 confidence", a line a detection.
 std::string kitti_text(const boxes::Detections& detections_in_image,
                        const std::vector<std::string>& class_names);

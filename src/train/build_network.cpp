@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "network/backbones.h"
+#include "network/limits.h"
 #include "network/model_file.h"
 #include "train/run_request.h"
 
@@ -24,6 +25,16 @@ network::BackboneOptions backbone_options(const spec::Experiment& experiment) {
       .use_pooling = model.use_pooling(),
       .width = model.has_width_multiplier() ? model.width_multiplier() : 1,
       .neck = model.neck()};
+}
+
+void require_possible_input(const spec::Experiment& experiment) {
+  const auto& input = experiment.augmentation_config().preprocessing();
+  const auto limit = static_cast<std::uint32_t>(network::kMaxExtent);
+  if (input.output_image_width() <= limit && input.output_image_height() <= limit) return;
+  throw base::Error(base::ExitCode::kRefused,
+                    fmt::format("an input of {}x{} pixels is too large for any network",
+                                input.output_image_width(), input.output_image_height()),
+                    "augmentation_config.preprocessing", fmt::format("sides go up to {}", limit));
 }
 
 void refuse_other_model(const network::Model& model, const spec::Experiment& experiment) {
@@ -112,6 +123,7 @@ PretrainedReport copy_weights(const network::Network& from, network::Network& to
 
 network::Network build_network(const spec::Experiment& experiment, PretrainedReport* report) {
   const spec::ModelConfig& config = experiment.model_config();
+  require_possible_input(experiment);
   if (config.load_graph()) return loaded_network(experiment, report);
   network::Network built = network::make_detectnet(backbone_options(experiment));
   network::initialise(built, config.init_seed() != 0 ? config.init_seed() : experiment.random_seed());

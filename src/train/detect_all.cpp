@@ -46,6 +46,13 @@ void note_coverage(const at::Tensor& cov, std::vector<evaluate::ClassSignal>& si
   }
 }
 
+// The first picture of the batch with a NaN or infinite output, or -1.
+std::int64_t non_finite_item(const at::Tensor& cov, const at::Tensor& bbox) {
+  const at::Tensor finite =
+      at::isfinite(cov).flatten(1).all(1).logical_and(at::isfinite(bbox).flatten(1).all(1));
+  return finite.all().item<bool>() ? -1 : finite.to(at::kByte).argmin().item<std::int64_t>();
+}
+
 // The thresholds that a signal has to pass, for a diagnosis.
 std::vector<evaluate::ClassSignal> signals_of(const std::vector<postprocess::ClassClustering>& clustering) {
   std::vector<evaluate::ClassSignal> signals;
@@ -72,6 +79,9 @@ void read_outputs(const model::Outputs& outputs, const loader::PictureSet& pictu
   const at::Tensor bbox = outputs.bbox.to(at::kCPU).contiguous();
   result.geometry = grids_of(cov, bbox, 0, pictures.canvas_size()).geometry;
   note_coverage(cov, result.signals);
+  if (const std::int64_t item = non_finite_item(cov, bbox); item >= 0 && result.non_finite_picture.empty()) {
+    result.non_finite_picture = pictures.id(first + item);
+  }
   base::parallel_for(count, [&](std::int64_t i) {
     evaluate::PictureResult& picture = result.pictures[first + i];
     picture.id = pictures.id(first + i);

@@ -37,6 +37,9 @@ struct DetectedSet {
   // How strong the network's signal was, one a class; for a diagnosis.
   std::vector<evaluate::ClassSignal> signals;
   boxes::GridGeometry geometry;
+  // The first picture for which an output of the network is NaN or infinite; "" when there is none. Such
+  // outputs give no detections, which must not pass for "nothing is there".
+  std::string non_finite_picture;
   double cost = 0;                        // mean over the pictures; 0 without a cost function
   double median_seconds_per_picture = 0;  // forward and clustering, without decoding; median over the batches
 };

@@ -32,6 +32,7 @@ spec::Experiment experiment_for(const EvaluateRequest& request, const network::M
                             fmt::join(class_names_of(loaded.spec), ", "), fmt::join(model.class_names, ", ")),
                 request.spec_file->string(), "list the model's classes in their order in target_classes");
   }
+  take_network_facts(model, &loaded.spec);
   return std::move(loaded.spec);
 }
 
@@ -127,12 +128,19 @@ Validation Evaluator::evaluate(network::Network network) const {
   model::Detector detector(std::move(network), request_.device,
                            model::precision_from_name(request_.precision));
   detector.fold_for_inference();
-  return validate(detector, *data_.pictures, data_.experiment,
-                  {.reference_exact = request_.reference_exact,
-                   .stop = request_.stop,
-                   .unmapped_labels = unmapped_labels_,
-                   .cost = {},
-                   .progress = request_.progress});
+  Validation validation = validate(detector, *data_.pictures, data_.experiment,
+                                   {.reference_exact = request_.reference_exact,
+                                    .stop = request_.stop,
+                                    .unmapped_labels = unmapped_labels_,
+                                    .cost = {},
+                                    .progress = request_.progress});
+  if (!validation.detected.non_finite_picture.empty()) {
+    throw Error(ExitCode::kRefused, non_finite_sentence(validation), request_.model.string(),
+                request_.precision == "fp32"
+                    ? "the model's numbers are damaged or extreme; take another model"
+                    : "try --precision fp32; if it says the same, take another model");
+  }
+  return validation;
 }
 
 EvaluatedModel evaluate_model(const EvaluateRequest& request) {

@@ -54,8 +54,8 @@ class Evaluator {
   std::map<std::string, std::int64_t> unmapped_labels_;
 };
 
-// All-point AP unless reference_exact. Throws base::Error (kRefused) when the split is empty, or when model
-// and spec disagree about the classes.
+// All-point AP unless reference_exact. Throws base::Error (kRefused) when the split is empty, when model and
+// spec disagree about the classes, or when an output of the network is not finite.
 EvaluatedModel evaluate_model(const EvaluateRequest& request);
 
 // The figures as one JSON object: mAP, mAP_sample, mAP_integrate, mAP50, mAP75, mAP50_95, classes, confusion,

@@ -36,13 +36,16 @@ class EvaluateModelTest : public testing::Test {
   }
 
   void write(const std::vector<std::string>& classes) {
+    network::write_model(dir_ / "model.safetensors", model(classes));
+  }
+
+  network::Model model(const std::vector<std::string>& classes) {
     RunRequest request;
     request.backbone = "resnet10";
     request.size = "96x64";
     request.assignments = {"model_config.width_multiplier=0.25"};
     const spec::Experiment experiment = effective_experiment(request, classes, true);
-    network::write_model(dir_ / "model.safetensors",
-                         finished_model(build_network(experiment), experiment, {}));
+    return finished_model(build_network(experiment), experiment, {});
   }
 
   support::TempDir dir_;
@@ -93,6 +96,52 @@ TEST_F(EvaluateModelTest, ModelOfOtherClassesIsRefusedWithBothLists) {
     EXPECT_EQ(error.code(), base::ExitCode::kRefused);
     EXPECT_THAT(error.hint(), HasSubstr("helmet"));
     EXPECT_THAT(error.hint(), HasSubstr("no-mask"));
+  }
+}
+
+// The order of class_names is that of the channels, whatever order the spec in the provenance had.
+TEST_F(EvaluateModelTest, ClassNamesOfTheModelFileAreTheTruth) {
+  network::Model swapped = model({"mask", "no-mask"});
+  swapped.class_names = {"no-mask", "mask"};
+  network::write_model(request_.model, swapped);
+  const EvaluatedModel evaluated = evaluate_model(request_);
+  EXPECT_EQ(evaluated.validation.evaluation.classes.at(0).name, "no-mask");
+  EXPECT_EQ(evaluated.validation.evaluation.classes.at(1).name, "mask");
+
+  // A model that really was trained in that order says the same of the same channels.
+  network::Model trained = model({"no-mask", "mask"});
+  trained.network = swapped.network;
+  network::write_model(request_.model, trained);
+  EXPECT_EQ(nlohmann::json::parse(evaluation_json(evaluate_model(request_).validation)).at("classes"),
+            nlohmann::json::parse(evaluation_json(evaluated.validation)).at("classes"));
+}
+
+TEST_F(EvaluateModelTest, ClassNamesThatContradictTheSpecAreRefused) {
+  network::Model other = model({"mask", "no-mask"});
+  other.class_names = {"mask", "helmet"};
+  network::write_model(request_.model, other);
+  try {
+    evaluate_model(request_);
+    FAIL();
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::kRefused);
+    EXPECT_THAT(error.what(), HasSubstr("mask, helmet"));
+    EXPECT_THAT(error.what(), HasSubstr("mask, no-mask"));
+  }
+}
+
+TEST_F(EvaluateModelTest, OutputsThatAreNotFiniteAreNotAnApOfZero) {
+  network::Model broken = model({"mask", "no-mask"});
+  for (auto& [name, array] : broken.network.weights) {
+    if (name.ends_with("/moving_variance")) array.values[0] = -1;  // finite, but its root is not
+  }
+  network::write_model(request_.model, broken);
+  try {
+    evaluate_model(request_);
+    FAIL();
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::kRefused);
+    EXPECT_THAT(error.what(), HasSubstr("not finite"));
   }
 }
 

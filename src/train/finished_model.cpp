@@ -1,9 +1,14 @@
 #include "train/finished_model.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/version.h"
 #include "spec/load.h"
 #include "spec/print.h"
+#include "spec/text_parser.h"
 #include "train/run_request.h"
 #include "train/training_data.h"
 #include "train/validation.h"
@@ -28,6 +33,37 @@ void add_figures(const evaluate::Evaluation& evaluation, network::Model& model) 
     entries["ap/" + result.name] = fmt::format("{}", result.ap);
     entries[network::confidence_threshold_key(result.name)] = fmt::format("{}", best_f1_confidence(result));
   }
+}
+
+// The classes are in the order of the model's channels. Its spec lists the same ones, perhaps in another
+// order.
+void take_class_order(const network::Model& model, const std::string& name_for_errors,
+                      spec::Experiment* experiment) {
+  auto* targets = experiment->mutable_cost_function_config()->mutable_target_classes();
+  const std::vector<std::string> listed = class_names_of(*experiment);
+  if (!std::is_permutation(listed.begin(), listed.end(), model.class_names.begin(),
+                           model.class_names.end())) {
+    throw base::Error(base::ExitCode::kRefused,
+                      fmt::format("the model's class_names are {}, but the spec it was trained with has {}",
+                                  fmt::join(model.class_names, ", "), fmt::join(listed, ", ")),
+                      name_for_errors,
+                      "the file was edited; take it from its source again, or give a spec with --spec");
+  }
+  const auto place = [&](const auto& target) {
+    return std::find(model.class_names.begin(), model.class_names.end(), target.name());
+  };
+  std::sort(targets->begin(), targets->end(),
+            [&](const auto& a, const auto& b) { return place(a) < place(b); });
+}
+
+// As deploy::PictureDetector reads it.
+void take_postprocessing(const network::Model& model, const std::string& name_for_errors,
+                         spec::Experiment* experiment) {
+  spec::Source source(name_for_errors + ": postprocessing");
+  base::Findings findings;
+  experiment->clear_postprocessing_config();
+  spec::parse_text(model.postprocessing, experiment->mutable_postprocessing_config(), &source, &findings);
+  spec::throw_if_refused(findings);
 }
 
 }  // namespace
@@ -67,7 +103,20 @@ spec::Experiment experiment_of(const network::Model& model, const std::string& n
   spec::Loaded<spec::Experiment> loaded =
       spec::read_experiment(found->second, name_for_errors + ": " + kSpecEntry);
   spec::throw_if_refused(loaded.findings);
+  take_class_order(model, name_for_errors, &loaded.spec);
+  take_postprocessing(model, name_for_errors, &loaded.spec);
+  take_network_facts(model, &loaded.spec);
   return std::move(loaded.spec);
+}
+
+void take_network_facts(const network::Model& model, spec::Experiment* experiment) {
+  auto* input = experiment->mutable_augmentation_config()->mutable_preprocessing();
+  input->set_output_image_width(static_cast<std::uint32_t>(model.network.input.width));
+  input->set_output_image_height(static_cast<std::uint32_t>(model.network.input.height));
+  input->set_output_image_channel(static_cast<std::uint32_t>(model.network.input.channels));
+  auto* coding = experiment->mutable_model_config()->mutable_objective_set()->mutable_bbox();
+  coding->set_scale(model.box_scale);
+  coding->set_offset(model.box_offset);
 }
 
 }  // namespace maskfit::train

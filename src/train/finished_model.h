@@ -32,8 +32,12 @@ network::Model finished_model(network::Network network, const spec::Experiment& 
 // Whether a model says which spec it was trained with.
 bool has_experiment(const network::Model& model);
 
-// The spec that a model was trained with, from its provenance. Throws base::Error (kRefused) for a model
-// without it.
+// The spec that a model was trained with, from its provenance, with what the model file itself says laid over
+// it: the order of the classes, the postprocessing and take_network_facts(). So `evaluate` judges the model
+// that `infer` runs. Throws base::Error (kRefused) for a model without a spec, or with one of other classes.
 spec::Experiment experiment_of(const network::Model& model, const std::string& name_for_errors);
+
+// What belongs to the weights and no spec can change: the size of the input and the coding of the boxes.
+void take_network_facts(const network::Model& model, spec::Experiment* experiment);
 
 }  // namespace maskfit::train

@@ -52,6 +52,21 @@ TEST(FinishedModel, TheSpecComesBackWithItsZeros) {
   EXPECT_EQ(experiment_of(model, "test").DebugString(), e.DebugString());
 }
 
+// What belongs to the weights is read from the file, not from the spec in its provenance.
+TEST(FinishedModel, TheModelFileOverrulesItsSpec) {
+  const spec::Experiment e = experiment();
+  network::Model model = finished_model(build_network(e), e, {});
+  model.network.input = {3, 64, 128};
+  model.box_scale = 20;
+  model.postprocessing =
+      "target_class_config { key: \"mask\" value { clustering_config { coverage_threshold: 0.5 } } }";
+  const spec::Experiment read = experiment_of(model, "test");
+  EXPECT_EQ(read.augmentation_config().preprocessing().output_image_width(), 128u);
+  EXPECT_EQ(read.augmentation_config().preprocessing().output_image_height(), 64u);
+  EXPECT_EQ(box_coding(read).scale, 20);
+  EXPECT_EQ(read.postprocessing_config().target_class_config_size(), 1);
+}
+
 TEST(FinishedModel, WithoutASpecTheHintNamesTheOption) {
   try {
     experiment_of({}, "model.safetensors");

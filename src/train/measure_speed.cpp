@@ -54,9 +54,30 @@ Timing time_steps(const network::Network& network, const SpeedOptions& options, 
   return {*middle, static_cast<int>(times.size())};
 }
 
-// A quarter of a side, rounded up to a whole cell.
-int probe_side(int side) {
-  return std::max(64, (side / 4 + 15) / 16 * 16);
+// A part of a side, rounded up to a whole cell.
+int part_of_side(int side, int part) {
+  return std::max(64, (side / part + 15) / 16 * 16);
+}
+
+double macs_of(const network::Network& network) {
+  return static_cast<double>(network::count(network).macs);
+}
+
+// A step at the full size from one at a part of it. What does not grow with the pixels, the starting and
+// joining of threads above all, is a large share of a small step, and on a busy machine nearly all of it: so
+// a second, larger probe tells it from what does grow.
+Timing scale_up(const std::function<network::Network(int width, int height)>& make,
+                const network::Network& full, const network::Network& small, const Timing& small_step,
+                const SpeedOptions& options) {
+  const double simple = small_step.seconds_a_step * macs_of(full) / macs_of(small);
+  const network::Network larger = make(part_of_side(full.input.width, 2), part_of_side(full.input.height, 2));
+  const double growth = macs_of(larger) - macs_of(small);
+  const double foreseen = 2 * small_step.seconds_a_step * macs_of(larger) / macs_of(small);
+  if (growth <= 0 || foreseen > options.seconds) return {simple, small_step.steps};
+  const Timing step = time_steps(larger, options, options.seconds / 2);
+  const double slope = std::max(0.0, step.seconds_a_step - small_step.seconds_a_step) / growth;
+  const double seconds = step.seconds_a_step + slope * (macs_of(full) - macs_of(larger));
+  return {slope > 0 ? seconds : step.seconds_a_step * macs_of(full) / macs_of(larger), step.steps};
 }
 
 }  // namespace
@@ -65,22 +86,14 @@ SpeedEstimate measure_speed(const std::function<network::Network(int width, int 
                             int height, const SpeedOptions& options) {
   MASKFIT_CHECK(width % 16 == 0 && height % 16 == 0 && width >= 64 && height >= 64, "{}x{}", width, height);
   const network::Network full = make(width, height);
-  const network::Network probe = make(probe_side(width), probe_side(height));
-  const Timing probed = time_steps(probe, options, /*seconds=*/0);
-  const double growth =
-      static_cast<double>(network::count(full).macs) / static_cast<double>(network::count(probe).macs);
+  const network::Network probe = make(part_of_side(width, 4), part_of_side(height, 4));
+  const Timing probed = time_steps(probe, options, options.seconds / 10);
 
-  SpeedEstimate estimate{0, width, height, options.batch, probed.steps, true};
-  double seconds_a_step = probed.seconds_a_step * growth;
   // The warm-up and one timed step have to fit.
-  if (2 * seconds_a_step < options.seconds) {
-    const Timing timing = time_steps(full, options, options.seconds);
-    seconds_a_step = timing.seconds_a_step;
-    estimate.steps = timing.steps;
-    estimate.scaled_up = false;
-  }
-  estimate.images_per_second = options.batch / seconds_a_step;
-  return estimate;
+  const bool fits = 2 * probed.seconds_a_step * macs_of(full) / macs_of(probe) < options.seconds;
+  const Timing step =
+      fits ? time_steps(full, options, options.seconds) : scale_up(make, full, probe, probed, options);
+  return {options.batch / step.seconds_a_step, width, height, options.batch, step.steps, !fits};
 }
 
 network::Network default_network(int width, int height) {

@@ -29,7 +29,8 @@ struct SpeedEstimate {
 // Forward and backward passes of random pictures through `make(width, height)`; the cost is a stand-in that
 // takes no time worth counting, and so do decoding and the optimiser, which overlap or are small. A small
 // probe comes first: where it shows that one step at the full size would take longer than `seconds`, the
-// estimate is made from the probe. REQUIRES width and height are multiples of 16 and at least 64.
+// estimate is made from it and, where that fits, a probe of half the sides, which tell what grows with the
+// pixels. REQUIRES width and height are multiples of 16 and at least 64.
 SpeedEstimate measure_speed(const std::function<network::Network(int width, int height)>& make, int width,
                             int height, const SpeedOptions& options);
 

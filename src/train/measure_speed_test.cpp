@@ -46,6 +46,21 @@ TEST(MeasureSpeed, ScalesAProbeUpWhenOneStepWouldTakeTooLong) {
   EXPECT_GT(estimate.images_per_second, 0);
 }
 
+// What a small step costs whatever its size must not be multiplied: the estimate of a size that does not fit
+// is near what is measured when it does. Within a factor, for the machine may be busy.
+TEST(MeasureSpeed, AnEstimateFromProbesIsOfTheMeasurementsOrder) {
+  SpeedOptions options;
+  options.seconds = 30;
+  const SpeedEstimate measured = measure_speed(small_network, 256, 256, options);
+  ASSERT_FALSE(measured.scaled_up);
+  const SpeedEstimate probe = measure_speed(small_network, 128, 128, {.seconds = 1});
+  options.seconds =
+      0.9 / probe.images_per_second * 4;  // one step at 256 x 256 fits, a warm-up and one do not
+  const SpeedEstimate estimate = measure_speed(small_network, 256, 256, options);
+  EXPECT_GT(estimate.images_per_second, measured.images_per_second / 8);
+  EXPECT_LT(estimate.images_per_second, measured.images_per_second * 8);
+}
+
 TEST(MeasureSpeed, StopsWhenAsked) {
   std::atomic<bool> flag{true};
   SpeedOptions options;

@@ -5,7 +5,9 @@
 #include "base/error.h"
 #include "spec/load.h"
 #include "spec/print.h"
+#include "tensor/device.h"
 #include "train/build_network.h"
+#include "train/require_machine.h"
 #include "train/teacher.h"
 
 namespace maskfit::train {
@@ -42,6 +44,15 @@ void require_data(const RunRequest& request, const RunPlace& place) {
               "name a dataset, or a spec file (--spec) with data_sources");
 }
 
+// A run's files among those of a dataset would be neither.
+void require_own_folder(const RunPlace& place) {
+  std::error_code ignored;
+  const bool is_data = !place.data.empty() && fs::equivalent(place.out, place.data, ignored);
+  if (!is_data && !dataset::is_dataset(place.out)) return;
+  throw Error(ExitCode::kUsage, "the run folder is a folder of data", place.out.string(),
+              "give the run a folder of its own with --out");
+}
+
 }  // namespace
 
 fs::path default_run_folder(const fs::path& data) {
@@ -63,21 +74,32 @@ fs::path default_run_folder(const fs::path& data) {
 
 PreparedRun prepare_run(const RunRequest& request, const RunPlace& place) {
   require_data(request, place);
+  require_own_folder(place);
+  if (!place.device.empty()) tensor::device_from_name(place.device);
   const bool named = !place.data.empty();
   TrainingData data;
   if (named) data = open_named_data(place.data);
   const std::vector<std::string> labels = data.label_names();
+  base::Findings warnings;
+  const auto warn_with_data = [&] {
+    data.findings.insert(data.findings.begin(), warnings.begin(), warnings.end());
+  };
 
   if (place.resume) {
     runs::RunFolder folder = runs::RunFolder::resume(place.out);
-    spec::Experiment experiment = resumed_experiment(stored_experiment(folder), request, labels, named);
+    spec::Experiment experiment =
+        resumed_experiment(stored_experiment(folder), request, labels, named, &warnings);
     if (!named) data = data_of(experiment, request);
+    warn_with_data();
     loader::ClassMapping classes = class_mapping(experiment, data.train);
+    if (!place.device.empty()) require_machine(experiment, place.device);
     return {std::move(experiment), std::move(data), std::move(classes), std::move(folder)};
   }
-  spec::Experiment experiment = effective_experiment(request, labels, named);
+  spec::Experiment experiment = effective_experiment(request, labels, named, &warnings);
   if (!named) data = data_of(experiment, request);
+  warn_with_data();
   loader::ClassMapping classes = class_mapping(experiment, data.train);
+  if (!place.device.empty()) require_machine(experiment, place.device);
   check_models(experiment);
   runs::RunFolder folder = runs::RunFolder::create(place.out, place.overwrite);
   base::write_file(folder.spec(), spec::to_text(experiment));

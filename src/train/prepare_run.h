@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "base/files.h"
 #include "loader/picture_set.h"
@@ -20,6 +21,7 @@ struct RunPlace {
   std::filesystem::path out;   // the run folder
   bool resume = false;         // go on with the run that lies there
   base::Overwrite overwrite = base::Overwrite::kRefuse;
+  std::string device;  // what will be trained on, see require_machine.h; empty: not asked for here
 };
 
 struct PreparedRun {
@@ -29,8 +31,8 @@ struct PreparedRun {
   runs::RunFolder folder;  // locked; holds the effective spec
 };
 
-// Throws base::Error: kUsage for options that do not fit together, kRefused for spec and data, kFailed for
-// the folder.
+// Throws base::Error: kUsage for options that do not fit together, kRefused for spec and data, kMachine for
+// what this machine cannot do, kFailed for the folder.
 PreparedRun prepare_run(const RunRequest& request, const RunPlace& place);
 
 // "runs/<name of the data>-<date>-<time>", where nothing lies yet.

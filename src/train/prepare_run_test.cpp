@@ -42,7 +42,7 @@ class PrepareRunTest : public testing::Test {
 TEST_F(PrepareRunTest, TheFolderHoldsTheEffectiveSpecAndIsLocked) {
   const PreparedRun run = prepare_run(request_, place_);
   EXPECT_THAT(base::read_file(run.folder.spec()), HasSubstr("output_image_width: 64"));
-  EXPECT_THROW(prepare_run(request_, place_), base::Error);
+  EXPECT_THROW(prepare_run(request_, place_), base::Error) << "another training is writing there";
   EXPECT_EQ(run.data.train.size(), 2u);
   EXPECT_EQ(run.classes.class_names.size(), 2u);
 }
@@ -51,6 +51,65 @@ TEST_F(PrepareRunTest, ARefusedRequestLeavesNoFolder) {
   request_.size = "65x64";
   EXPECT_THROW(prepare_run(request_, place_), base::Error);
   EXPECT_FALSE(fs::exists(dir_ / "run"));
+}
+
+// Whatever the machine cannot do is said before a folder stands in the way of the corrected command.
+TEST_F(PrepareRunTest, WhatTheMachineLacksLeavesNoFolder) {
+  const auto code_of = [&] {
+    try {
+      prepare_run(request_, place_);
+    } catch (const base::Error& error) {
+      return error.code();
+    }
+    return base::ExitCode::kDone;
+  };
+  place_.device = "tpu";
+  EXPECT_EQ(code_of(), base::ExitCode::kUsage);
+  place_.device = "cpu";
+  request_.precision = "fp16";
+  EXPECT_EQ(code_of(), base::ExitCode::kMachine);
+  request_.precision.reset();
+  request_.batch = 2000000000;
+  EXPECT_EQ(code_of(), base::ExitCode::kMachine);
+  request_.batch = 2;
+  request_.size = "1600000x960000";
+  EXPECT_EQ(code_of(), base::ExitCode::kRefused);
+  request_.size = "16384x16384";
+  request_.batch = 100000;
+  EXPECT_EQ(code_of(), base::ExitCode::kMachine);
+  request_ = {};
+  request_.size = "64x64";
+  request_.assignments = {"model_config.pretrained_model_file=\"nowhere.safetensors\""};
+  EXPECT_EQ(code_of(), base::ExitCode::kFailed);
+  EXPECT_FALSE(fs::exists(dir_ / "run"));
+}
+
+// What `spec check` warns of, training says, too; and nothing of what the user did not write.
+TEST_F(PrepareRunTest, FieldsWithoutEffectAreWarnedOf) {
+  { EXPECT_TRUE(prepare_run(request_, place_).data.findings.empty()); }
+  request_.assignments = {"model_config.dropout_rate=0.3"};
+  const PreparedRun run = prepare_run(request_, {.data = data_.root, .out = dir_ / "run2"});
+  ASSERT_EQ(run.data.findings.size(), 1u);
+  EXPECT_EQ(run.data.findings[0].severity, base::Severity::kWarning);
+  EXPECT_THAT(base::to_string(run.data.findings[0]), HasSubstr("model_config.dropout_rate: has no effect"));
+}
+
+TEST_F(PrepareRunTest, ADatasetIsNoRunFolder) {
+  place_.out = place_.data;
+  EXPECT_THROW(prepare_run(request_, place_), base::Error);
+  EXPECT_FALSE(fs::exists(place_.data / "experiment_spec.txt"));
+}
+
+// In a folder with a run, the mistake in the command is still what is said first.
+TEST_F(PrepareRunTest, AnUnknownDeviceComesBeforeTheOccupiedFolder) {
+  base::write_file(dir_ / "run/model.safetensors", "x");
+  place_.device = "tpu";
+  try {
+    prepare_run(request_, place_);
+    FAIL();
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::kUsage);
+  }
 }
 
 TEST_F(PrepareRunTest, ResumeReadsTheStoredSpecBack) {

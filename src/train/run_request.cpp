@@ -86,7 +86,7 @@ void set_size(const std::string& size, Draft& draft) {
   const std::vector<std::string> sides = base::split(size, 'x');
   long long width = 0, height = 0;
   if (sides.size() != 2 || !base::parse_int(sides[0], &width) || !base::parse_int(sides[1], &height) ||
-      width <= 0 || height <= 0) {
+      width <= 0 || height <= 0 || width > UINT32_MAX || height > UINT32_MAX) {
     throw Error(ExitCode::kUsage, fmt::format("'{}' is not a size", size), "--size",
                 "WIDTHxHEIGHT in pixels, multiples of 16, e.g. 960x544");
   }
@@ -106,10 +106,11 @@ void set_precision(const std::string& name, Draft& draft) {
   draft.experiment.mutable_training_config()->set_precision(precision);
 }
 
-std::uint32_t whole_number(std::int64_t value, const char* option, std::int64_t at_least) {
-  if (value < at_least || value > UINT32_MAX) {
+std::uint32_t whole_number(std::int64_t value, const char* option, std::int64_t at_least,
+                           std::int64_t at_most = UINT32_MAX) {
+  if (value < at_least || value > at_most) {
     throw Error(ExitCode::kUsage, fmt::format("{} is out of range", value), option,
-                fmt::format("at least {}", at_least));
+                fmt::format("a whole number from {} to {}", at_least, at_most));
   }
   return static_cast<std::uint32_t>(value);
 }
@@ -132,7 +133,7 @@ void apply_options(const RunRequest& request, Draft& draft) {
   if (request.size) set_size(*request.size, draft);
   if (request.precision) set_precision(*request.precision, draft);
   if (request.epochs) training->set_num_epochs(whole_number(*request.epochs, "--epochs", 1));
-  if (request.batch) training->set_batch_size_per_gpu(whole_number(*request.batch, "--batch", 1));
+  if (request.batch) training->set_batch_size_per_gpu(whole_number(*request.batch, "--batch", 1, INT32_MAX));
   if (request.seed) draft.experiment.set_random_seed(whole_number(*request.seed, "--seed", 0));
   for (const std::string& assignment : request.assignments) {
     for (base::Finding& finding : spec::set_field(&draft.experiment, assignment, &draft.source)) {
@@ -141,13 +142,14 @@ void apply_options(const RunRequest& request, Draft& draft) {
   }
 }
 
-Experiment finish(Draft draft, bool data_given) {
+Experiment finish(Draft draft, bool data_given, base::Findings* warnings) {
   for (base::Finding& finding :
        spec::check(draft.experiment, draft.source,
                    {.purpose = spec::Purpose::kRun, .data_from_elsewhere = data_given})) {
     draft.findings.push_back(std::move(finding));
   }
-  spec::throw_if_refused(draft.findings);
+  spec::throw_if_refused(draft.findings);  // what is left are warnings
+  if (warnings != nullptr) warnings->insert(warnings->end(), draft.findings.begin(), draft.findings.end());
   spec::apply_defaults(&draft.experiment);
   return std::move(draft.experiment);
 }
@@ -164,19 +166,20 @@ void clear_what_may_change(Experiment& experiment) {
 }  // namespace
 
 Experiment effective_experiment(const RunRequest& request, const std::vector<std::string>& class_names,
-                                bool data_given) {
+                                bool data_given, base::Findings* warnings) {
   Draft draft = first_draft(request, class_names);
   apply_options(request, draft);
-  return finish(std::move(draft), data_given);
+  return finish(std::move(draft), data_given, warnings);
 }
 
 Experiment resumed_experiment(const Experiment& stored, const RunRequest& request,
-                              const std::vector<std::string>& class_names, bool data_given) {
+                              const std::vector<std::string>& class_names, bool data_given,
+                              base::Findings* warnings) {
   Draft draft;
   draft.experiment = stored;
   if (request.spec_file || !request.recipe.empty()) draft = first_draft(request, class_names);
   apply_options(request, draft);
-  Experiment resumed = finish(std::move(draft), data_given);
+  Experiment resumed = finish(std::move(draft), data_given, warnings);
   Experiment before = stored, after = resumed;
   clear_what_may_change(before);
   clear_what_may_change(after);

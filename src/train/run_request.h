@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/finding.h"
 #include "spec/experiment.pb.h"
 #include "targets/rasterise.h"
 
@@ -32,16 +33,17 @@ struct RunRequest {
 // defaults of what is still unset; checked.
 //   class_names: of the data, for a spec that lists no classes
 //   data_given: the data is named on the command line, dataset_config need not be complete
-// Throws base::Error (kUsage) for a malformed option, (kRefused) listing everything that is wrong with the
-// spec.
+// What `spec check` warns of, a field without effect say, is added to `warnings` (may be null). Throws
+// base::Error (kUsage) for a malformed option, (kRefused) listing everything that is wrong with the spec.
 spec::Experiment effective_experiment(const RunRequest& request, const std::vector<std::string>& class_names,
-                                      bool data_given);
+                                      bool data_given, base::Findings* warnings = nullptr);
 
 // What `request` changes in the spec of a run that is to be resumed. Throws base::Error (kUsage) naming the
 // fields when it is more than the number of epochs, the threads or how often is validated and saved: anything
 // else would not continue that run.
 spec::Experiment resumed_experiment(const spec::Experiment& stored, const RunRequest& request,
-                                    const std::vector<std::string>& class_names, bool data_given);
+                                    const std::vector<std::string>& class_names, bool data_given,
+                                    base::Findings* warnings = nullptr);
 
 // Where the box head's numbers live: model_config.objective_set.bbox.
 targets::BoxCoding box_coding(const spec::Experiment& experiment);

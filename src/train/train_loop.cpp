@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/error.h"
 #include "loss/loss_tensors.h"
 #include "model/outputs.h"
 #include "runs/checkpoint_store.h"
@@ -104,11 +105,24 @@ void resume(Session& s, const runs::CheckpointStore& store, RunLog& log, Observe
   for (const base::Finding& finding : findings) {
     observer.on_notice(Notice::kWarning, base::to_string(finding));
   }
+  if (!newest && !store.steps().empty()) {
+    throw base::Error(base::ExitCode::kRefused, "no checkpoint of this run is whole, so it cannot go on",
+                      s.run.folder.checkpoints().string(),
+                      "put a copy of a checkpoint back, or begin again with --force instead of --resume");
+  }
   if (!newest) {
+    if (!findings.empty())
+      observer.on_notice(Notice::kWarning, "no checkpoint was finished; beginning again");
     log.metrics().drop_after(0);  // of a run that was stopped before its first checkpoint
     return;
   }
   s.restore(decode_checkpoint(newest->bytes, newest->path.string()));
+  if (s.step > s.total_steps()) {
+    throw base::Error(base::ExitCode::kUsage,
+                      fmt::format("{} epochs end at step {}, but {} steps are trained already", s.epochs(),
+                                  s.total_steps(), s.step),
+                      "--epochs", "give at least as many as have been trained, or leave it away");
+  }
   log.metrics().drop_after(s.step);
   observer.on_notice(Notice::kInfo, fmt::format("resumed after step {} of {} (epoch {} of {})", s.step,
                                                 s.total_steps(), s.position(s.step).epoch, s.epochs()));
@@ -173,6 +187,11 @@ TrainResult train(const PreparedRun& run, const TrainOptions& options, Observer&
   try {
     set_up_library(run.experiment.training_config());
     Session session(run, options, everybody);
+    if (!session.val_pictures) {
+      everybody.on_notice(
+          Notice::kWarning,
+          "the data has no validation pictures: there will be no mAP and no best.safetensors");
+    }
     const runs::CheckpointStore store(run.folder.checkpoints(), options.keep_checkpoints);
     resume(session, store, log, everybody);
     EpochEnd epoch_end(session, store, log, everybody);

@@ -102,18 +102,31 @@ loader::ClassMapping class_mapping(const spec::Experiment& experiment,
   const auto& entries = experiment.dataset_config().target_class_mapping();
   mapping.class_of_label.insert(entries.begin(), entries.end());
   std::set<std::string> labels;
+  std::int64_t ignored = 0;
   for (const loader::LabeledPicture& picture : pictures) {
     for (const dataset::LabeledBox& label : picture.sample->boxes) {
+      ignored += label.ignore ? 1 : 0;
       if (label.ignore) continue;
       if (mapping.index_of(label.class_name) >= 0) return mapping;
       labels.insert(label.class_name);
     }
   }
-  throw Error(ExitCode::kRefused, "not one label of the pictures is of a class of the model",
-              "dataset_config.target_class_mapping",
-              fmt::format("the labels are {}, the classes {}; map the labels to the classes, e.g. --set "
-                          "dataset_config.target_class_mapping[LABEL]=CLASS",
-                          fmt::join(labels, ", "), fmt::join(mapping.class_names, ", ")));
+  if (labels.empty()) {
+    throw Error(
+        ExitCode::kRefused,
+        ignored == 0
+            ? fmt::format("not one of the {} pictures has a box", pictures.size())
+            : fmt::format("all {} boxes of the {} pictures are to be ignored", ignored, pictures.size()),
+        "", "look at the labels with `maskfit data info`; the import says what it refused or ignored");
+  }
+  throw Error(
+      ExitCode::kRefused, "not one label of the pictures is of a class of the model",
+      "dataset_config.target_class_mapping",
+      fmt::format(
+          "the labels are {}, the classes {}; map the labels to the classes with "
+          "target_class_mapping {{ key: \"LABEL\" value: \"CLASS\" }} in the dataset_config of a spec "
+          "file (--spec), or import the data with --classes LABEL=CLASS",
+          fmt::join(labels, ", "), fmt::join(mapping.class_names, ", ")));
 }
 
 loader::PictureSetOptions picture_options(const spec::Experiment& experiment) {

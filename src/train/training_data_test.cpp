@@ -71,6 +71,26 @@ TEST_F(TrainingDataTest, LabelsThatMapToNothingAreNamed) {
   }
 }
 
+// "The labels are , the classes mask" says nothing: the cause is that there are no boxes.
+TEST_F(TrainingDataTest, PicturesWithoutBoxesOrWithIgnoredOnesAreSaidToBeSo) {
+  RunRequest request;
+  request.size = "64x64";
+  const spec::Experiment experiment = effective_experiment(request, {"mask"}, true);
+  const auto refusal = [&] {
+    try {
+      class_mapping(experiment, open().train);
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.code(), base::ExitCode::kRefused);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  for (auto& sample : data_.samples) sample.boxes[0].ignore = true;
+  EXPECT_EQ(refusal(), "all 3 boxes of the 3 pictures are to be ignored");
+  for (auto& sample : data_.samples) sample.boxes.clear();
+  EXPECT_EQ(refusal(), "not one of the 3 pictures has a box");
+}
+
 TEST_F(TrainingDataTest, MappingComesFromTheSpec) {
   const TrainingData data = open();
   RunRequest request;

@@ -1,5 +1,7 @@
 #include "train/validation.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "evaluate/diagnose.h"
@@ -41,8 +43,17 @@ Validation validate(model::Detector& detector, const loader::PictureSet& picture
                                              .geometry = validation.detected.geometry,
                                              .unmapped_labels = options.unmapped_labels,
                                              .signals = validation.detected.signals});
+  if (!validation.detected.non_finite_picture.empty()) {
+    validation.diagnosis = {
+        fmt::format("{}; what the figures say is worth nothing.", non_finite_sentence(validation))};
+  }
   validation.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return validation;
+}
+
+std::string non_finite_sentence(const Validation& validation) {
+  return fmt::format("The network's outputs are not finite numbers, first for the picture '{}'",
+                     validation.detected.non_finite_picture);
 }
 
 bool validation_is_due(std::int64_t epoch, std::int64_t epochs, const spec::EvaluationConfig& config) {

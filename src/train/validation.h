@@ -37,6 +37,10 @@ struct ValidationOptions {
 Validation validate(model::Detector& detector, const loader::PictureSet& pictures,
                     const spec::Experiment& experiment, const ValidationOptions& options);
 
+// "The network's outputs are not finite numbers, first for the picture 'a.jpg'". REQUIRES that there is such
+// a picture.
+std::string non_finite_sentence(const Validation& validation);
+
 // Whether a validation follows epoch `epoch` (1-based): at first_validation_epoch, every validation_period
 // epochs after it, and after the last one.
 bool validation_is_due(std::int64_t epoch, std::int64_t epochs, const spec::EvaluationConfig& config);
