@@ -17,7 +17,7 @@
 #include "deploy/result_writer.h"
 #include "image/draw.h"
 #include "network/model_file.h"
-#include "tensor/device.h"
+#include "train/require_machine.h"
 #include "train/train_loop.h"
 
 namespace maskfit::cli {
@@ -79,7 +79,7 @@ void write_contact_sheet(const train::PreparedRun& run, const Arguments& a, cons
 int demo(const Arguments& a) {
   const fs::path out = a.out.empty() ? train::default_run_folder("demo") : fs::path(a.out);
   const base::StopToken stop = base::interrupt_token();
-  tensor::device_from_name(a.device);  // before pictures are drawn for nothing
+  train::require_device(a.device);  // before pictures are drawn for nothing
   if (runs::RunFolder::holds_run(out)) {
     throw base::Error(base::ExitCode::kFailed, "the folder holds a run already", out.string(),
                       "give another --out");

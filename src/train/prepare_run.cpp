@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "spec/load.h"
 #include "spec/print.h"
-#include "tensor/device.h"
 #include "train/build_network.h"
 #include "train/require_machine.h"
 #include "train/teacher.h"
@@ -75,7 +74,7 @@ fs::path default_run_folder(const fs::path& data) {
 PreparedRun prepare_run(const RunRequest& request, const RunPlace& place) {
   require_data(request, place);
   require_own_folder(place);
-  if (!place.device.empty()) tensor::device_from_name(place.device);
+  if (!place.device.empty()) require_device(place.device);
   const bool named = !place.data.empty();
   TrainingData data;
   if (named) data = open_named_data(place.data);

@@ -51,8 +51,12 @@ void require_memory(const spec::Experiment& experiment, const std::string& devic
   require_memory(build_network(experiment), experiment, device, bytes);
 }
 
-void require_machine(const spec::Experiment& experiment, const std::string& device) {
+void require_device(const std::string& device) {
   tensor::device_from_name(device);
+}
+
+void require_machine(const spec::Experiment& experiment, const std::string& device) {
+  require_device(device);
   const network::Network network = build_network(experiment);
   if (const double bytes = memory_of(device); bytes > 0) require_memory(network, experiment, device, bytes);
   // The detector knows best what else it refuses: a precision of this device, blocks to freeze.

@@ -122,6 +122,34 @@ TEST_F(TrainLoopTest, ResumedRunsEqualTheUninterruptedOneBitForBit) {
   }
 }
 
+// Beginning again without a word would throw the run away that somebody wants to go on with.
+TEST_F(TrainLoopTest, WhereNoCheckpointIsWholeTheRunIsNotBegunAgain) {
+  StopAfter stopper(5);
+  run("torn", false, &stopper);
+  const runs::CheckpointStore store(dir_ / "torn/checkpoints");
+  for (const std::int64_t step : store.steps()) base::write_file(store.path(step), "torn");
+  try {
+    run("torn", true);
+    FAIL() << "began again";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::kRefused);
+    EXPECT_THAT(error.hint(), HasSubstr("--force"));
+  }
+}
+
+TEST_F(TrainLoopTest, FewerEpochsThanAreTrainedAreRefused) {
+  StopAfter stopper(9);
+  run("run", false, &stopper);
+  request_.epochs = 1;
+  try {
+    run("run", true);
+    FAIL() << "took a run of 3 epochs for one of 1";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::kUsage);
+    EXPECT_THAT(error.what(), HasSubstr("9 steps are trained already"));
+  }
+}
+
 TEST_F(TrainLoopTest, TornNewestCheckpointFallsBackToThePreviousOne) {
   run("straight");
   StopAfter stopper(9);
@@ -240,6 +268,24 @@ dataset::Dataset by_heart(const dataset::Dataset& data, const fs::path& folder) 
   dataset::normalise(twice);
   dataset::write_dataset(twice, {}, "test");
   return twice;
+}
+
+// README promises a best model; where it cannot be made, that is said at once.
+TEST_F(TrainLoopTest, DataWithoutValidationPicturesIsWarnedOf) {
+  dataset::Dataset no_val = data_;
+  no_val.root = dir_ / "no-val";
+  for (dataset::Sample& sample : no_val.samples) {
+    sample.image = fs::absolute(data_.image_path(sample));
+    sample.split = "train";
+  }
+  dataset::write_dataset(no_val, {}, "test");
+  source_ = no_val.root;
+  request_.epochs = 1;
+  StopAfter seen;
+  run("run", false, &seen);
+  EXPECT_THAT(seen.notices, testing::Contains(HasSubstr("no best.safetensors")));
+  EXPECT_FALSE(fs::exists(dir_ / "run/best.safetensors"));
+  EXPECT_TRUE(fs::exists(dir_ / "run/model.safetensors"));
 }
 
 // One batch of eight pictures without augmentation, over and over.
