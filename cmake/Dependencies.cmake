@@ -42,6 +42,12 @@ maskfit_pkg(turbojpeg libturbojpeg)
 maskfit_pkg(webp libwebp)
 maskfit_pkg(pugixml pugixml)
 
+# One file reads HDF5; its headers lie in a folder of their own, which nobody else needs to search.
+pkg_check_modules(hdf5 REQUIRED hdf5)
+maskfit_alias(hdf5 ${hdf5_LINK_LIBRARIES})
+set_source_files_properties("${CMAKE_SOURCE_DIR}/src/formats/tensorfile.cpp" PROPERTIES INCLUDE_DIRECTORIES
+                            "${hdf5_INCLUDE_DIRS}")
+
 # "cuda" is the permission to hold *.cu files; in a CPU build it stands for nothing.
 if(MASKFIT_CUDA)
   find_package(CUDAToolkit REQUIRED)

@@ -37,6 +37,8 @@ Command train_command();
 Command evaluate_command();
 Command infer_command();
 Command prune_command();
+Command export_command();
+Command verify_command();
 Command demo_command();
 Command spec_check_command();
 Command spec_show_command();

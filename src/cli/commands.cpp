@@ -4,11 +4,11 @@ namespace maskfit::cli {
 
 const std::vector<Command>& command_table() {
   static const std::vector<Command> table = {
-      demo_command(),          doctor_command(),         data_get_command(),   data_organise_command(),
-      data_import_command(),   data_convert_command(),   data_info_command(),  data_check_command(),
-      data_split_command(),    data_show_command(),      train_command(),      evaluate_command(),
-      infer_command(),         prune_command(),          spec_check_command(), spec_show_command(),
-      spec_defaults_command(), spec_reference_command(),
+      demo_command(),        doctor_command(),       data_get_command(),      data_organise_command(),
+      data_import_command(), data_convert_command(), data_info_command(),     data_check_command(),
+      data_split_command(),  data_show_command(),    train_command(),         evaluate_command(),
+      infer_command(),       prune_command(),        export_command(),        verify_command(),
+      spec_check_command(),  spec_show_command(),    spec_defaults_command(), spec_reference_command(),
   };
   return table;
 }

@@ -4,15 +4,20 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <limits>
+#include <optional>
 
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "export/executor.h"
+#include "export/onnx_reader.h"
 #include "hardware/memory.h"
 #include "image/canvas.h"
 #include "model/memory_need.h"
 #include "model/outputs.h"
+#include "postprocess/nvinfer.h"
 #include "postprocess/postprocess.h"
 #include "spec/experiment.pb.h"
 #include "spec/text_parser.h"
@@ -95,19 +100,105 @@ std::int64_t batch_that_fits(const network::Model& model, const PictureDetectorO
 
 }  // namespace
 
+BoxRules box_rules_from_name(const std::string& name) {
+  if (name == "model") return BoxRules::kModel;
+  if (name == "nvinfer") return BoxRules::kNvinfer;
+  throw base::Error(base::ExitCode::kUsage, fmt::format("unknown rules '{}'", name), "--rules",
+                    "use model or nvinfer");
+}
+
+exporting::ExportedModel read_any_model(const std::filesystem::path& path) {
+  // A safetensors file has its JSON behind eight bytes; an ONNX file begins with the field ir_version.
+  std::ifstream file(path, std::ios::binary);
+  char start[9] = {};
+  file.read(start, sizeof(start));
+  if (start[0] == 0x08 && start[8] != '{') return exporting::read_exported(path);
+  return {.model = network::read_model(path), .precision = {}, .quantisation = {}};
+}
+
 struct PictureDetector::Impl {
-  Impl(network::Model m, const PictureDetectorOptions& options)
-      : model(std::move(m)),
+  Impl(exporting::ExportedModel exported, const PictureDetectorOptions& options)
+      : model(std::move(exported.model)),
         decoding{
             .path = postprocess::Path::kEvaluation, .scale = model.box_scale, .offset = model.box_offset},
         clustering(clustering_of(model, decoding)),
         largest_batch(batch_that_fits(model, options)),
         thresholds(thresholds_of(model, options.confidence)),
+        rules(options.rules),
         mode(image::canvas_mode_from_name(model.canvas)),
         canvas{model.network.input.width, model.network.input.height},
-        device(tensor::device_from_name(options.device)),
-        detector(model.network, options.device, options.precision) {
-    detector.fold_for_inference();
+        device(tensor::device_from_name(options.device)) {
+    if (exported.precision == exporting::Precision::kFloat32) {
+      detector.emplace(model.network, options.device, options.precision);
+      detector->fold_for_inference();
+      return;
+    }
+    refuse_other_arithmetic(exported.precision, options);
+    exported.model.network = model.network;
+    executor.emplace(exported);
+  }
+
+  static void refuse_other_arithmetic(exporting::Precision precision, const PictureDetectorOptions& options) {
+    if (options.device == "cpu" && options.precision == model::Precision::kFloat32) return;
+    throw base::Error(
+        base::ExitCode::kUsage,
+        fmt::format("a model exported as {} runs in its own arithmetic on the CPU", name_of(precision)),
+        "--device, --precision", "leave both out; on a GPU use the bundle's TensorRT files");
+  }
+
+  // What the export chose for the device, else the model's own.
+  float nvinfer_overlap() const {
+    float overlap = 0;
+    const auto found = model.provenance.find(exporting::kNvinferOverlapKey);
+    if (found != model.provenance.end() && base::parse_float(found->second, &overlap)) return overlap;
+    const bool nms = clustering.front().algorithm == postprocess::Algorithm::kNms;
+    return nms && clustering.front().nms_iou > 0 ? clustering.front().nms_iou
+                                                 : postprocess::NvinferClass{}.nms_iou_threshold;
+  }
+
+  boxes::Detections boxes_of(const exporting::Grids& grids) const {
+    if (rules == BoxRules::kModel) {
+      return postprocess::detections_from_grids(grids.view(), clustering, decoding);
+    }
+    std::vector<postprocess::NvinferClass> classes;
+    for (std::size_t c = 0; c < clustering.size(); ++c) {
+      postprocess::NvinferClass attributes;
+      attributes.pre_cluster_threshold = thresholds[c];
+      attributes.nms_iou_threshold = nvinfer_overlap();
+      classes.push_back(attributes);
+    }
+    return postprocess::detections_by_nvinfer(grids.view(), postprocess::NvinferClusterMode::kNms, classes);
+  }
+
+  // The network's grids, one picture each.
+  std::vector<exporting::Grids> grids_of(std::span<const image::Image> pictures) {
+    const at::Tensor input = pixels(pictures);
+    if (executor) {
+      std::vector<std::span<const float>> spans;
+      for (std::size_t i = 0; i < pictures.size(); ++i) {
+        const at::Tensor one = input[static_cast<std::int64_t>(i)];
+        spans.emplace_back(one.data_ptr<float>(), static_cast<std::size_t>(one.numel()));
+      }
+      return executor->run(spans);
+    }
+    const model::Outputs outputs = detector->forward(input, /*training=*/false);
+    const at::Tensor cov = outputs.cov.to(at::kCPU).contiguous(),
+                     bbox = outputs.bbox.to(at::kCPU).contiguous();
+    require_finite(bbox, model, 0);
+    require_finite(cov, model, 1);
+    std::vector<exporting::Grids> grids(pictures.size());
+    for (std::size_t i = 0; i < grids.size(); ++i) {
+      exporting::Grids& g = grids[i];
+      g.classes = static_cast<int>(cov.size(1));
+      g.geometry = {canvas.width, canvas.height, static_cast<int>(cov.size(3)),
+                    static_cast<int>(cov.size(2))};
+      const std::size_t size = static_cast<std::size_t>(g.classes) * g.geometry.cells();
+      const float* coverage = cov.data_ptr<float>() + i * size;
+      const float* box = bbox.data_ptr<float>() + i * 4 * size;
+      g.coverage.assign(coverage, coverage + size);
+      g.box.assign(box, box + 4 * size);
+    }
+    return grids;
   }
 
   // [pictures][channels][H][W] float32, 0..1, on the device.
@@ -128,14 +219,20 @@ struct PictureDetector::Impl {
   std::vector<postprocess::ClassClustering> clustering;
   std::int64_t largest_batch;
   std::vector<float> thresholds;  // by class
+  BoxRules rules;
   image::CanvasMode mode;
   image::Size canvas;
   c10::Device device;
-  model::Detector detector;
+  std::optional<model::Detector> detector;      // real numbers
+  std::optional<exporting::Executor> executor;  // the exported model's own arithmetic
 };
 
-PictureDetector::PictureDetector(network::Model model, const PictureDetectorOptions& options)
+PictureDetector::PictureDetector(exporting::ExportedModel model, const PictureDetectorOptions& options)
     : impl_(std::make_unique<Impl>(std::move(model), options)) {}
+PictureDetector::PictureDetector(network::Model model, const PictureDetectorOptions& options)
+    : PictureDetector(
+          exporting::ExportedModel{.model = std::move(model), .precision = {}, .quantisation = {}}, options) {
+}
 PictureDetector::~PictureDetector() = default;
 PictureDetector::PictureDetector(PictureDetector&&) noexcept = default;
 
@@ -149,24 +246,12 @@ std::int64_t PictureDetector::largest_batch() const {
 
 std::vector<boxes::Detections> PictureDetector::detect(std::span<const image::Image> pictures) {
   if (pictures.empty()) return {};
-  const model::Outputs outputs = impl_->detector.forward(impl_->pixels(pictures), /*training=*/false);
-  const at::Tensor cov = outputs.cov.to(at::kCPU).contiguous();
-  const at::Tensor bbox = outputs.bbox.to(at::kCPU).contiguous();
-  require_finite(bbox, impl_->model, 0);
-  require_finite(cov, impl_->model, 1);
-  const int classes = static_cast<int>(cov.size(1));
-  const boxes::GridGeometry geometry{impl_->canvas.width, impl_->canvas.height, static_cast<int>(cov.size(3)),
-                                     static_cast<int>(cov.size(2))};
+  const std::vector<exporting::Grids> grids = impl_->grids_of(pictures);
   std::vector<boxes::Detections> found(pictures.size());
   base::parallel_for(static_cast<std::int64_t>(pictures.size()), [&](std::int64_t i) {
-    const std::size_t size = static_cast<std::size_t>(classes) * geometry.cells();
-    const postprocess::OutputGrids grids{.geometry = geometry,
-                                         .classes = classes,
-                                         .coverage = {cov.data_ptr<float>() + i * size, size},
-                                         .box = {bbox.data_ptr<float>() + i * 4 * size, 4 * size}};
     const image::Image& picture = pictures[i];
-    found[i] = in_image(postprocess::detections_from_grids(grids, impl_->clustering, impl_->decoding),
-                        picture, image::place({picture.width, picture.height}, impl_->canvas, impl_->mode),
+    found[i] = in_image(impl_->boxes_of(grids[i]), picture,
+                        image::place({picture.width, picture.height}, impl_->canvas, impl_->mode),
                         impl_->thresholds);
   });
   return found;

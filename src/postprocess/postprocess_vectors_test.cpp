@@ -8,6 +8,7 @@
 #include "postprocess/decode.h"
 #include "postprocess/mean_angle.h"
 #include "postprocess/nms.h"
+#include "postprocess/nvinfer.h"
 #include "postprocess/postprocess.h"
 #include "tests/support/vectors.h"
 
@@ -276,6 +277,24 @@ TEST(PostprocessVectors, FiltersByConfidence) {
         EXPECT_NEAR(kept[i].confidence, vector["expected"]["kept"][f][i].get<double>(), 1e-5);
       }
     }
+  }
+}
+
+TEST(PostprocessVectors, NvinferDecode) {
+  MASKFIT_REQUIRE_VECTORS();
+  for (const json& vector : support::vector_group("nvinfer_decode")) {
+    SCOPED_TRACE(vector.at("id").get<std::string>());
+    const json& in = vector["input"];
+    const boxes::GridGeometry geometry{in["net_w"], in["net_h"], in["grid_w"], in["grid_h"]};
+    const auto sides = in["ltrb_raw"].get<std::array<float, 4>>();
+    boxes::Box box;
+    ASSERT_TRUE(nvinfer_box(geometry, in["grid_x"], in["grid_y"], sides.data(), &box));
+    const auto expected = vector["expected"]["left_top_width_height"].get<std::array<double, 4>>();
+    const double tolerance = vector["abs_tol"];
+    EXPECT_NEAR(box.x1, expected[0], tolerance);
+    EXPECT_NEAR(box.y1, expected[1], tolerance);
+    EXPECT_NEAR(box.width(), expected[2], tolerance);
+    EXPECT_NEAR(box.height(), expected[3], tolerance);
   }
 }
 
