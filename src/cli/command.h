@@ -28,6 +28,7 @@ Command doctor_command();
 Command data_get_command();
 Command data_organise_command();
 Command data_import_command();
+Command data_kitti_command();
 Command data_convert_command();
 Command data_info_command();
 Command data_check_command();

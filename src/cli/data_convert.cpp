@@ -12,7 +12,10 @@
 #include "dataset/export_labels.h"
 #include "dataset/export_staging.h"
 #include "dataset/import.h"
+#include "dataset/tfrecord_spec.h"
 #include "dataset/tfrecords.h"
+#include "spec/check.h"
+#include "spec/load.h"
 
 namespace maskfit::cli {
 namespace fs = std::filesystem;
@@ -22,8 +25,9 @@ using dataset::ExportOptions;
 using Folds = dataset::TfrecordExportOptions::Folds;
 
 struct Options {
-  std::string source, to = "tfrecord", out, boxes = "mended", sequences, pictures = "link";
-  bool reference_order = false, force = false;
+  std::string source, to = "tfrecord", out, boxes = "mended", sequences, pictures = "link", spec;
+  bool reference_order = false, force = false, skip_bad = false;
+  std::optional<int> validation_fold;
   dataset::TfrecordExportOptions tfrecord;
 };
 
@@ -55,6 +59,26 @@ std::string spec_text(const std::string& to, const dataset::Dataset& dataset,
   return text + "  validation_fold: 0\n}\n";
 }
 
+int report_records(const std::string& prefix, const dataset::Dataset& dataset,
+                   const dataset::TfrecordExport& written) {
+  log_findings(written.findings, "");
+  for (const auto& fold : written.folds) {
+    std::cout << fmt::format("fold {}: {} frames in {} files\n", fold.index, fold.frames, fold.files.size());
+    if (fold.filtered > 0 || fold.copies > 0) {
+      std::cout << fmt::format("  the sample modifier left out {} pictures and added {} copies\n",
+                               fold.filtered, fold.copies);
+    }
+    for (const auto& [name, n] : fold.objects) std::cout << fmt::format("  {}: {}\n", name, n);
+  }
+  if (written.dropped_objects > 0) {
+    std::cout << fmt::format("{} objects are smaller than a pixel and were left out, see {}_warning.json\n",
+                             written.dropped_objects, prefix);
+  }
+  if (written.left_out > 0) std::cout << fmt::format("{} pictures are in no fold\n", written.left_out);
+  std::cout << "\n" << spec_text(prefix, dataset, written);
+  return 0;
+}
+
 int write_records(Options& options, const dataset::Dataset& dataset) {
   options.tfrecord.prefix = options.out;
   options.tfrecord.folds = !options.sequences.empty() ? Folds::kSequences
@@ -62,20 +86,23 @@ int write_records(Options& options, const dataset::Dataset& dataset) {
                                                       : Folds::kSplits;
   options.tfrecord.sequences_file = options.sequences;
   options.tfrecord.overwrite = options.force ? base::Overwrite::kAllow : base::Overwrite::kRefuse;
-  const dataset::TfrecordExport written = dataset::export_tfrecords(dataset, options.tfrecord);
-  log_findings(written.findings, "");
+  return report_records(options.out, dataset, dataset::export_tfrecords(dataset, options.tfrecord));
+}
 
-  for (const auto& fold : written.folds) {
-    std::cout << fmt::format("fold {}: {} frames in {} files\n", fold.index, fold.frames, fold.files.size());
-    for (const auto& [name, n] : fold.objects) std::cout << fmt::format("  {}: {}\n", name, n);
-  }
-  if (written.dropped_objects > 0) {
-    std::cout << fmt::format("{} objects are smaller than a pixel and were left out, see {}_warning.json\n",
-                             written.dropped_objects, options.tfrecord.prefix);
-  }
-  if (written.left_out > 0) std::cout << fmt::format("{} pictures are in no fold\n", written.left_out);
-  std::cout << "\n" << spec_text(options.out, dataset, written);
-  return 0;
+// The reference's dataset_convert.
+int convert_spec(const Options& options) {
+  auto loaded = spec::load_dataset_export(options.spec);
+  spec::throw_if_refused(spec::check_loaded(loaded, {.purpose = spec::Purpose::kRun}));
+  dataset::TfrecordSpecOptions spec_options;
+  spec_options.prefix = options.out;
+  spec_options.validation_fold = options.validation_fold;
+  spec_options.base = fs::absolute(options.spec).parent_path();
+  spec_options.reference_order = options.reference_order;
+  spec_options.skip_bad_labels = options.skip_bad;
+  spec_options.seed = options.tfrecord.seed;
+  spec_options.overwrite = options.force ? base::Overwrite::kAllow : base::Overwrite::kRefuse;
+  const dataset::TfrecordSpecResult result = dataset::export_tfrecords(loaded.spec, spec_options);
+  return report_records(options.out, result.dataset, result.written);
 }
 
 int write_labels(const Options& options, const dataset::Dataset& dataset) {
@@ -108,6 +135,11 @@ int write_labels(const Options& options, const dataset::Dataset& dataset) {
 }
 
 int run(Options& options) {
+  if (options.spec.empty() == options.source.empty()) {
+    throw base::Error(base::ExitCode::kUsage, "one thing to convert is needed", "SOURCE",
+                      "give a dataset or folder, or --spec with a dataset_convert spec");
+  }
+  if (!options.spec.empty()) return convert_spec(options);
   base::Findings findings;
   const bool records = options.to == "tfrecord";
   std::error_code ignored;
@@ -147,10 +179,10 @@ Command data_convert_command() {
   return {"data convert", "Write a dataset in another format: KITTI, VOC, YOLO, COCO, TFRecords",
           [](CLI::App& app) -> std::function<int()> {
             auto o = std::make_shared<Options>();
-            app.add_option("SOURCE", o->source, "A dataset, or a folder of pictures and labels")->required();
-            app.add_option("--to", o->to, "Format to write: kitti, voc, yolo, coco, tfrecord")
-                ->check(CLI::IsMember({"kitti", "voc", "yolo", "coco", "tfrecord"}))
-                ->capture_default_str();
+            app.add_option("SOURCE", o->source, "A dataset, or a folder of pictures and labels");
+            auto* to = app.add_option("--to", o->to, "Format to write: kitti, voc, yolo, coco, tfrecord")
+                           ->check(CLI::IsMember({"kitti", "voc", "yolo", "coco", "tfrecord"}))
+                           ->capture_default_str();
             app.add_option("-o,--out", o->out,
                            "Folder to write; with tfrecord the folder and beginning of the file names")
                 ->required();
@@ -164,6 +196,17 @@ Command data_convert_command() {
                 ->check(CLI::IsMember({"mended", "as-written"}))
                 ->capture_default_str();
             declare_record_options(app, *o);
+            auto* spec = app.add_option("--spec", o->spec,
+                                        "A dataset_convert spec of TLT or TAO instead of SOURCE: its KITTI "
+                                        "folder or COCO files become TFRecords")
+                             ->excludes(to);
+            app.add_option("-f,--validation-fold", o->validation_fold,
+                           "--spec: fold that the sample modifier leaves as it is")
+                ->check(CLI::Range(0, 999))
+                ->needs(spec);
+            app.add_flag("--skip-bad", o->skip_bad,
+                         "--spec: leave out label lines that cannot be read, and pictures without labels")
+                ->needs(spec);
             app.add_flag("--force", o->force, "Replace what an earlier conversion wrote there");
             return [o] { return run(*o); };
           }};

@@ -29,16 +29,15 @@ fs::path plain(const fs::path& path) {
   return full.has_filename() ? full : full.parent_path();
 }
 
-bool is_inside(const fs::path& inner, const fs::path& outer) {
-  const fs::path relative = inner.lexically_relative(outer);
+}  // namespace
+
+bool lies_inside(const fs::path& inner, const fs::path& outer) {
+  const fs::path relative = plain(inner).lexically_relative(plain(outer));
   return !relative.empty() && *relative.begin() != "..";
 }
 
-}  // namespace
-
 void check_apart(const fs::path& source, const fs::path& target) {
-  const fs::path from = plain(source), to = plain(target);
-  if (!is_inside(from, to) && !is_inside(to, from)) return;
+  if (!lies_inside(source, target) && !lies_inside(target, source)) return;
   throw base::Error(base::ExitCode::kUsage,
                     fmt::format("the output folder and the data in {} lie in each other", source.string()),
                     target.string(), "give a folder of its own, beside the data");

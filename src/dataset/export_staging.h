@@ -40,6 +40,9 @@ class StagedFolder {
   bool committed_ = false;
 };
 
+// Whether `inner` is `outer` or lies in it, links followed; neither has to exist.
+bool lies_inside(const std::filesystem::path& inner, const std::filesystem::path& outer);
+
 // Throws base::Error (kUsage) when one of the two folders is the other or lies in it: the next import of the
 // source would read the output, too, or the output would replace its own source.
 void check_apart(const std::filesystem::path& source, const std::filesystem::path& target);

@@ -87,7 +87,10 @@ class Exporter {
       throw base::Error(base::ExitCode::kUsage, "the prefix ends in a folder", options.prefix,
                         "give the beginning of the file names, too: " + (prefix / "kitti_trainval").string());
     }
-    result_.image_directory = common_folder(dataset);
+    if (options.modifier) options.modifier->check();
+    result_.image_directory = options.image_directory.empty()
+                                  ? common_folder(dataset)
+                                  : fs::absolute(options.image_directory).lexically_normal();
     result_.image_extension = usual_ending(dataset, &result_.findings);
     for (const Sample& sample : dataset.samples) {
       const fs::path picture = fs::absolute(dataset.image_path(sample)).lexically_normal();
@@ -165,6 +168,9 @@ class Exporter {
         folds = sequence_folds(named_sequences(), options_.num_folds);
         reference_shuffle(folds);
         break;
+      case TfrecordExportOptions::Folds::kGiven:
+        folds = options_.given_folds;
+        break;
     }
     std::int64_t taken = 0;
     for (const Fold& fold : folds) taken += static_cast<std::int64_t>(fold.size());
@@ -233,19 +239,44 @@ class Exporter {
     }
   }
 
-  void write_fold(int index, const std::vector<Fold>& folds, const fs::path& temporary) {
-    const Fold& fold = folds[static_cast<std::size_t>(index)];
-    if (fold.empty()) return;  // its number stays unused, so that validation_fold means the same in every set
-    const auto frames = static_cast<std::int64_t>(fold.size());
-    int shards = options_.num_shards;
-    if (shards > frames) {
-      shards = static_cast<int>(frames);
-      result_.findings.push_back(
-          {Severity::kWarning, options_.prefix, 0, "",
-           fmt::format("fold {} has {} frames for {} shards", index, frames, options_.num_shards),
-           fmt::format("{} shards were written, none of them empty", shards)});
+  // The frames of a fold as the sample modifier leaves them, copies right behind their first.
+  Fold modified(const Fold& fold, int num_folds, TfrecordExport::WrittenFold* written) const {
+    if (!options_.modifier || options_.validation_fold == written->index) return fold;
+    const auto cap = options_.modifier->cap(num_folds, options_.validation_fold.has_value());
+    Fold out;
+    for (const std::string& id : fold) {
+      std::vector<std::string> classes;
+      for (const LabeledBox& box : frames_.at(id)->boxes) {
+        if (!box.ignore && survives_truncation(box.box_in_image)) classes.push_back(box.class_name);
+      }
+      const int copies = options_.modifier->copies(classes);
+      const bool full = cap && static_cast<std::int64_t>(out.size()) >= *cap;
+      if (copies == 0 || full) ++written->filtered;
+      for (int i = 0; i < copies && !(cap && static_cast<std::int64_t>(out.size()) >= *cap); ++i) {
+        out.push_back(id);
+        written->copies += i > 0 ? 1 : 0;
+      }
     }
-    TfrecordExport::WrittenFold written{index, {}, frames, {}};
+    return out;
+  }
+
+  void write_fold(int index, const std::vector<Fold>& folds, const fs::path& temporary) {
+    TfrecordExport::WrittenFold written;
+    written.index = index;
+    const Fold fold =
+        modified(folds[static_cast<std::size_t>(index)], static_cast<int>(folds.size()), &written);
+    // The number of an empty one stays unused, so that validation_fold means the same in every set.
+    if (fold.empty()) return;
+    const auto frames = static_cast<std::int64_t>(fold.size());
+    written.frames = frames;
+    int shards = options_.fold_shards.empty() ? options_.num_shards
+                                              : options_.fold_shards.at(static_cast<std::size_t>(index));
+    if (shards > frames) {
+      result_.findings.push_back({Severity::kWarning, options_.prefix, 0, "",
+                                  fmt::format("fold {} has {} frames for {} shards", index, frames, shards),
+                                  fmt::format("{} shards were written, none of them empty", frames)});
+      shards = static_cast<int>(frames);
+    }
     const int num_folds = folds.size() > 1 ? static_cast<int>(folds.size()) : options_.num_folds == 0 ? 0 : 1;
     std::size_t next = 0;
     int shard = 0;

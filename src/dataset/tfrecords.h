@@ -13,6 +13,8 @@
 #include "base/files.h"
 #include "base/finding.h"
 #include "dataset/dataset.h"
+#include "dataset/folds.h"
+#include "dataset/sample_modifier.h"
 
 namespace maskfit::dataset {
 
@@ -21,14 +23,20 @@ struct TfrecordExportOptions {
     kSplits,           // the dataset's own: "val" is fold 0, "train" fold 1; each shuffled once with `seed`
     kReferenceRandom,  // the reference's partition_mode "random", its order included: folds.h
     kSequences,        // the reference's partition_mode "sequence"
+    kGiven,            // given_folds, in their order
   };
   std::string prefix;  // folder and beginning of the file names
   Folds folds = Folds::kSplits;
-  int num_shards = 10;                   // of each fold; 0: one file without the shard part in its name
-  std::uint64_t seed = 42;               // kSplits
-  float val_percent = 20;                // kReferenceRandom
-  std::filesystem::path sequences_file;  // kSequences: JSON, sequence name -> list of frame names
-  int num_folds = 2;                     // kSequences
+  int num_shards = 10;                    // of each fold; 0: one file without the shard part in its name
+  std::uint64_t seed = 42;                // kSplits
+  float val_percent = 20;                 // kReferenceRandom
+  std::filesystem::path sequences_file;   // kSequences: JSON, sequence name -> list of frame names
+  int num_folds = 2;                      // kSequences; kGiven: 0 leaves the fold out of the names
+  std::vector<Fold> given_folds;          // kGiven: frame ids
+  std::vector<int> fold_shards;           // instead of num_shards, one a fold; empty: num_shards for all
+  std::filesystem::path image_directory;  // frame ids start there; empty: above all pictures
+  std::optional<SampleModifier> modifier;
+  std::optional<int> validation_fold = 0;  // the modifier leaves it as it is; empty: it changes every fold
   base::Overwrite overwrite = base::Overwrite::kRefuse;
 };
 
@@ -36,7 +44,9 @@ struct TfrecordExport {
   struct WrittenFold {
     int index = 0;
     std::vector<std::filesystem::path> files;
-    std::int64_t frames = 0;
+    std::int64_t frames = 0;    // records, copies included
+    std::int64_t filtered = 0;  // pictures that the modifier left out, by class or by its cap
+    std::int64_t copies = 0;    // further records of pictures that it duplicated
     std::map<std::string, std::int64_t> objects;  // by class as written
   };
   std::vector<WrittenFold> folds;         // without empty ones; the indices stay
