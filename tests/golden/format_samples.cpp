@@ -1,6 +1,7 @@
 // Writes files for other programs to judge, and judges files of other programs. Called by the judge_*.py
 // beside it:
 //   format_samples write FOLDER           ours.safetensors, events/, records-fold-*, records.json
+//   format_samples coco FOLDER            coco/ (a COCO folder), coco.json (split -> picture -> boxes)
 //   format_samples compare FILE JSON      the TFRecord file holds exactly the examples of the JSON list
 //   format_samples safetensors FILE       prints names, types, shapes, values and metadata as JSON
 // An example in JSON is {"feature": {"type": "bytes"|"float"|"int64", "values": [...]}}; bytes are
@@ -13,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "dataset/export_labels.h"
 #include "dataset/tfrecords.h"
 #include "formats/safetensors.h"
 #include "formats/tb_events.h"
@@ -87,6 +89,25 @@ void write_records(const fs::path& folder) {
   base::write_file(folder / "records.json", expected.dump());
 }
 
+void write_coco(const fs::path& folder) {
+  dataset::Dataset dataset = sample_dataset(folder / "set");
+  dataset.class_names = {"no-mask", "Mask"};
+  dataset::ExportOptions options;
+  options.folder = folder / "coco";
+  options.format = dataset::ExportFormat::kCoco;
+  dataset::export_labels(dataset, options);
+  json expected = json::object();
+  for (const dataset::Sample& sample : dataset.samples) {
+    json& boxes = expected[sample.split][sample.image.filename().string()] = json::array();
+    for (const dataset::LabeledBox& labeled : sample.boxes) {
+      const boxes::Box& b = labeled.box_in_image;
+      boxes.push_back(
+          {{"box", {b.x1, b.y1, b.x2, b.y2}}, {"class", labeled.class_name}, {"ignore", labeled.ignore}});
+    }
+  }
+  base::write_file(folder / "coco.json", expected.dump());
+}
+
 void write_all(const fs::path& folder) {
   formats::Safetensors file;
   file.metadata = {{"classes", "mask\nno-mask"}, {"name", "caf\xC3\xA9"}};
@@ -133,9 +154,10 @@ void print_safetensors(const fs::path& path) {
 
 int run(const std::vector<std::string>& words) {
   if (words.size() == 2 && words[0] == "write") return write_all(words[1]), 0;
+  if (words.size() == 2 && words[0] == "coco") return write_coco(words[1]), 0;
   if (words.size() == 3 && words[0] == "compare") return compare(words[1], words[2]);
   if (words.size() == 2 && words[0] == "safetensors") return print_safetensors(words[1]), 0;
-  std::cerr << "format_samples write FOLDER | compare FILE JSON | safetensors FILE\n";
+  std::cerr << "format_samples write FOLDER | coco FOLDER | compare FILE JSON | safetensors FILE\n";
   return 2;
 }
 
