@@ -130,8 +130,8 @@ int convert(Options& o) {
 int check(const Options& o) {
   if (o.kitti.base.empty())
     throw base::Error(base::ExitCode::kUsage, "no folder to look into", "--kitti-base-path", "give one");
-  const fs::path file = o.check_file.empty() ? fs::path(o.label_name).filename().string() + "_labels.png"
-                                             : fs::path(o.check_file);
+  const std::string usual = fs::path(o.label_name).filename().string() + "_labels.png";
+  const fs::path file = o.check_file.empty() ? usual : o.check_file;
   std::error_code ignored;
   if (!o.kitti.overwrite && fs::exists(file, ignored)) {
     throw base::Error(base::ExitCode::kFailed, "the file exists already", file.string(),

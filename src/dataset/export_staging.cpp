@@ -109,10 +109,8 @@ void StagedFolder::link(const fs::path& file, const fs::path& source) const {
 }
 
 void StagedFolder::copy(const fs::path& file, const fs::path& source) const {
-  const fs::path path = made(file);
-  std::error_code error;
-  fs::copy_file(source, path, error);
-  check(error, "copy " + source.string(), target_ / file);
+  // Not std::filesystem::copy_file: it calls a full disk an input/output error.
+  write(file, base::read_file(source));
 }
 
 void StagedFolder::commit(std::string_view mark) {
