@@ -94,7 +94,9 @@ TEST(Convert, KilledConversionLeavesNoOutput) {
                                                "convert", (folder / "set").string(), "--to", "voc", "-o",
                                                out.string(), "--pictures", "copy"});
   // Killed early or done: there is no half of it, and the next run is not disturbed by what is left.
-  if (killed.status != 0) EXPECT_FALSE(fs::exists(out));
+  if (killed.status != 0) {
+    EXPECT_FALSE(fs::exists(out));
+  }
   const Outcome again =
       maskfit({"data", "convert", (folder / "set").string(), "--to", "voc", "-o", out.string(), "--force"});
   EXPECT_EQ(again.status, 0) << again.err;
