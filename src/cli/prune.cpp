@@ -58,14 +58,15 @@ deploy::ForwardSpeedOptions speed_options(const Arguments& a, const std::string&
           .stop = base::interrupt_token()};
 }
 
-[[noreturn]] void refuse_goal(const prune::Pruner& pruner, const std::string& goal) {
+[[noreturn]] void refuse_goal(const prune::Pruner& pruner, const std::string& goal,
+                              const std::string& remedy) {
   const prune::Summary least = prune::summarise(pruner, pruner.kept(pruner.thresholds().back()));
   throw base::Error(
       base::ExitCode::kRefused,
       fmt::format("{} cannot be reached: with these options at least {:.2f} % of the parameters "
                   "and {:.2f} % of the MACs stay",
                   goal, 100 * least.parameter_ratio(), 100 * least.mac_ratio()),
-      "", "lower --min-filters or --granularity, exclude less, or ask for a larger network");
+      "", "lower --min-filters or --granularity, exclude less, or " + remedy);
 }
 
 double find_size(const prune::Pruner& pruner, double share, bool macs) {
@@ -73,7 +74,7 @@ double find_size(const prune::Pruner& pruner, double share, bool macs) {
     const prune::Summary summary = prune::summarise(pruner, kept);
     return (macs ? summary.mac_ratio() : summary.parameter_ratio()) <= share;
   });
-  if (!found) refuse_goal(pruner, fmt::format("{:g} %", 100 * share));
+  if (!found) refuse_goal(pruner, fmt::format("{:g} %", 100 * share), "let more stay");
   return *found;
 }
 
@@ -85,7 +86,7 @@ double find_speed(const prune::Pruner& pruner, double wanted, const Arguments& a
     spdlog::info("{:5.1f} % of the MACs: {:.1f} img/s on {}", 100 * share, speed, device);
     return speed >= wanted;
   });
-  if (!found) refuse_goal(pruner, fmt::format("{:.1f} img/s on {}", wanted, device));
+  if (!found) refuse_goal(pruner, fmt::format("{:.1f} img/s on {}", wanted, device), "ask for less speed");
   return *found;
 }
 

@@ -80,8 +80,9 @@ std::string describe(const network::Model& model) {
     text += fmt::format("; pruned to {:.1f} % of {:.3f} million", 100 * parameters / whole, whole / 1e6);
   }
   const auto parent_map = model.provenance.find("prune/parent/map");
-  if (parent_map != model.provenance.end()) {
-    text += fmt::format(", which reached mAP {}", parent_map->second);
+  float map = 0;
+  if (parent_map != model.provenance.end() && base::parse_float(parent_map->second, &map)) {
+    text += fmt::format(", which reached mAP {:.4f}", map);
   }
   return text;
 }

@@ -86,20 +86,23 @@ TEST_F(Pruning, AThirdOfTheParametersRetrainedIsAsGoodAgain) {
   EXPECT_LE(report.at("parameter_ratio"), 0.3);
   EXPECT_GT(report.at("parameter_ratio"), 0.2);
   EXPECT_EQ(report.at("mAP").at("pictures"), 8);
-  EXPECT_TRUE(report.at("layers")[0].at("ap_drop").is_number());
+  for (const json& layer : report.at("layers")) {
+    const bool smaller = layer.at("filters")[1] < layer.at("filters")[0];
+    EXPECT_EQ(layer.at("ap_drop").is_number(), smaller) << layer.at("name");
+  }
   EXPECT_LT(fs::file_size(at("small.st")), 0.4 * static_cast<double>(fs::file_size(model())));
 
   const double before = map_of(model()), broken = map_of(at("small.st"));
   const Outcome retrained = maskfit(with_schedule(
-      {"train", data(), "--from", at("small.st"), "--teacher", model(), "--out", at("again")}, 40));
+      {"train", data(), "--from", at("small.st"), "--teacher", model(), "--out", at("again")}, 80));
   ASSERT_EQ(retrained.status, 0) << retrained.err;
   EXPECT_THAT(retrained.err, HasSubstr("pruned to"));
   const double after = map_of(at("again/model.safetensors"));
   RecordProperty("map", fmt::format("{:.3f} {:.3f} {:.3f}", before, broken, after));
   std::cout << fmt::format("mAP {:.3f}, pruned {:.3f}, retrained {:.3f}\n", before, broken, after);
-  EXPECT_GT(before, 0.5);
+  EXPECT_GT(before, 0.4);
   EXPECT_GT(after, before - 0.1);
-  EXPECT_GT(after, broken);
+  EXPECT_GT(after, broken + 0.1);
   // As small as it was.
   EXPECT_LT(fs::file_size(at("again/model.safetensors")),
             1.1 * static_cast<double>(fs::file_size(at("small.st"))));
