@@ -107,7 +107,7 @@ void write_bundle_and_boxes(const fs::path& folder) {
         name);
   }
   request.nms_iou = 0.4f;
-  request.thresholds = {0.52f, 0.56f};
+  request.thresholds = {0.3f, 0.35f};
   exporting::write_bundle(folder / "bundle", exporting::bundle_files(request), /*replace=*/false);
   deploy::PictureDetector detector(exporting::read_exported(folder / "bundle/model.onnx"),
                                    {.rules = deploy::BoxRules::kNvinfer});
