@@ -64,7 +64,9 @@ def to_boxes(coverage, sides):
     for index, entry in enumerate(CLASSES):
         left, top, right, bottom = sides[4 * index:4 * index + 4]
         boxes = numpy.stack([x - scale * left, y - scale * top, x + scale * right, y + scale * bottom], -1)
-        boxes = numpy.clip(boxes, 0, [WIDTH - 1, HEIGHT - 1, WIDTH - 1, HEIGHT - 1]).reshape(-1, 4)
+        # As nvinfer cuts: what reaches the size becomes the last pixel, what lies between stays.
+        limit = numpy.float32([WIDTH, HEIGHT, WIDTH, HEIGHT])
+        boxes = numpy.where(boxes >= limit, limit - 1, numpy.maximum(boxes, 0)).reshape(-1, 4)
         scores = coverage[index].ravel()
         good = (scores >= entry["threshold"]) & (boxes[:, 2] >= boxes[:, 0]) & (boxes[:, 3] >= boxes[:, 1])
         boxes, scores = boxes[good], scores[good]
@@ -160,7 +162,8 @@ constexpr std::string_view kCpp =
                 const float x = (i % columns) * ((kWidth + columns - 1) / columns) + kOffset;
                 const float y = (i / columns) * ((kHeight + rows - 1) / rows) + kOffset;
                 const float* side = sides + 4 * c * cells + i;
-                const auto cut = [](float v, int size) { return std::min(std::max(v, 0.0f), size - 1.0f); };
+                // As nvinfer cuts: what reaches the size becomes the last pixel, what lies between stays.
+      const auto cut = [](float v, int size) { return v >= size ? size - 1.0f : std::max(v, 0.0f); };
                 const Face face = {cut(x - kScale * side[0], kWidth), cut(y - kScale * side[cells], kHeight),
                                    cut(x + kScale * side[2 * cells], kWidth),
                                    cut(y + kScale * side[3 * cells], kHeight), score};

@@ -41,21 +41,22 @@ Json input_json(const Pipeline& pipeline, const network::Model& model) {
 Json output_json(const Pipeline& pipeline, const network::Model& model) {
   const auto shapes = network::infer_shapes(model.network);
   const network::Shape grid = shapes.at(model.network.outputs.at(1));
-  return {{"coverage", tensor_name(model.network, model.network.outputs.at(1))},
-          {"boxes", tensor_name(model.network, model.network.outputs.at(0))},
-          {"grid", {{"height", grid.height}, {"width", grid.width}}},
-          {"box_scale", model.box_scale},
-          {"box_offset", model.box_offset},
-          {"decode",
-           "cell (i, j) of class c, stride s = input size / grid size: x1 = i*s + offset - scale*b[4c], y1 = "
-           "j*s + offset - "
-           "scale*b[4c+1], x2 = i*s + offset + scale*b[4c+2], y2 = j*s + offset + scale*b[4c+3]; then cut to "
-           "[0, size - 1]"},
-          {"clustering",
-           {{"algorithm", "greedy NMS, class by class, by descending coverage"},
-            {"iou_threshold", pipeline.nms_iou},
-            {"confidence", "coverage of the cell, at least the threshold of its class"}}},
-          {"back_to_picture", "divide by the scale of the resize, then cut to the picture"}};
+  return {
+      {"coverage", tensor_name(model.network, model.network.outputs.at(1))},
+      {"boxes", tensor_name(model.network, model.network.outputs.at(0))},
+      {"grid", {{"height", grid.height}, {"width", grid.width}}},
+      {"box_scale", model.box_scale},
+      {"box_offset", model.box_offset},
+      {"decode",
+       "cell (i, j) of class c, stride s = input size / grid size: x1 = i*s + offset - scale*b[4c], y1 = "
+       "j*s + offset - "
+       "scale*b[4c+1], x2 = i*s + offset + scale*b[4c+2], y2 = j*s + offset + scale*b[4c+3]; then below 0 "
+       "becomes 0, and the size or more becomes size - 1"},
+      {"clustering",
+       {{"algorithm", "greedy NMS, class by class, by descending coverage"},
+        {"iou_threshold", pipeline.nms_iou},
+        {"confidence", "coverage of the cell, at least the threshold of its class"}}},
+      {"back_to_picture", "divide by the scale of the resize, then cut to the picture"}};
 }
 
 }  // namespace
