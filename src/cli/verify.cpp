@@ -21,6 +21,7 @@ struct Arguments {
 };
 
 int verify(const Arguments& a) {
+  exporting::check_is_bundle(a.bundle);
   const std::filesystem::path trained = a.model.empty()
                                             ? std::filesystem::path(a.bundle) / exporting::kTrainedFile
                                             : std::filesystem::path(a.model);

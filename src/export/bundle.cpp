@@ -87,10 +87,7 @@ class BundleReader {
 
   Bundle read() {
     const fs::path& folder = bundle_.folder;
-    if (!is_bundle(folder)) {
-      throw Error(ExitCode::kRefused, "no bundle of maskfit export: it lacks pipeline.json or model.onnx",
-                  folder.string(), "give the folder that maskfit export wrote");
-    }
+    check_is_bundle(folder);
     bundle_.pipeline = pipeline_from_json(text(kPipelineFile), path(kPipelineFile));
     bundle_.trained = network::read_model(folder / kTrainedFile);
     bundle_.real = read_exported(folder / kModelFile);
@@ -277,6 +274,12 @@ void write_bundle(const fs::path& folder, const std::map<std::string, std::strin
     fs::remove_all(temporary, ignored);
     throw;
   }
+}
+
+void check_is_bundle(const fs::path& folder) {
+  if (is_bundle(folder)) return;
+  throw Error(ExitCode::kRefused, "no bundle of maskfit export: it lacks pipeline.json or model.onnx",
+              folder.string(), "give the folder that maskfit export wrote");
 }
 
 Bundle read_bundle(const fs::path& folder, base::Findings* findings) {

@@ -60,6 +60,9 @@ struct Bundle {
   formats::CalibrationCache table;
 };
 
+// Throws base::Error (kRefused) for a folder that maskfit export did not write.
+void check_is_bundle(const std::filesystem::path& folder);
+
 // Throws base::Error (kRefused, kFailed) for a folder that is no bundle and for files that cannot be read.
 // `findings` gets every fault that the files show without a picture: swapped sides, another colour order or
 // range, another order of classes, a table of another model, files that were changed.

@@ -224,14 +224,15 @@ std::string verification_table(const Verification& verification,
                                const std::vector<std::string>& class_names) {
   std::string text = fmt::format("{:<10} {:>7}", "", "mAP50");
   for (const std::string& name : class_names) text += fmt::format(" {:>12}", name.substr(0, 12));
-  text += fmt::format(" {:>8} {:>8} {:>10} {:>6} {:>5}\n", "boxes", "px", "confidence", "lost", "new");
+  text += fmt::format(" {:>8} {:>8} {:>10} {:>6} {:>5} {:>5}\n", "boxes", "px", "confidence", "lost", "new",
+                      "edge");
   for (const VerifyRow& row : verification.rows) {
     text += fmt::format("{:<10} {:>7.4f}", row.name, row.map);
     for (const double ap : row.ap) text += fmt::format(" {:>12.4f}", ap);
     const Difference& d = row.difference;
     if (row.compared) {
-      text += fmt::format(" {:>8} {:>8.3f} {:>10.4f} {:>6} {:>5}", d.boxes, d.box_px, d.confidence, d.lost,
-                          d.added);
+      text += fmt::format(" {:>8} {:>8.3f} {:>10.4f} {:>6} {:>5} {:>5}", d.boxes, d.box_px, d.confidence,
+                          d.lost, d.added, d.at_threshold);
     }
     text += row.good ? "\n" : "  NOT GOOD\n";
   }

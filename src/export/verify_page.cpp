@@ -58,14 +58,15 @@ std::string table_html(const Verification& v, const std::vector<std::string>& na
   for (const std::string& name : names) html += fmt::format("<th>AP {}</th>", report::escaped(name));
   html +=
       "<th>boxes</th><th>largest move, px</th><th>largest change of "
-      "confidence</th><th>lost</th><th>new</th><th></th></tr>";
+      "confidence</th><th>lost</th><th>new</th><th>at the threshold</th><th></th></tr>";
   for (const VerifyRow& row : v.rows) {
     html += fmt::format("<tr><td>{}</td><td>{:.4f}</td>", report::escaped(row.name), row.map);
     for (const double ap : row.ap) html += fmt::format("<td>{:.4f}</td>", ap);
     const Difference& d = row.difference;
-    html += row.compared ? fmt::format("<td>{}</td><td>{:.3f}</td><td>{:.4f}</td><td>{}</td><td>{}</td>",
-                                       d.boxes, d.box_px, d.confidence, d.lost, d.added)
-                         : "<td></td><td></td><td></td><td></td><td></td>";
+    html += row.compared
+                ? fmt::format("<td>{}</td><td>{:.3f}</td><td>{:.4f}</td><td>{}</td><td>{}</td><td>{}</td>",
+                              d.boxes, d.box_px, d.confidence, d.lost, d.added, d.at_threshold)
+                : "<td></td><td></td><td></td><td></td><td></td><td></td>";
     html += row.good ? "<td class=good>good</td></tr>" : "<td class=bad>not good</td></tr>";
   }
   return html + "</table>";
@@ -102,9 +103,10 @@ std::string verification_page(const Verification& v, const Bundle& bundle, const
     const Picture picture = pictures.at(static_cast<std::int64_t>(i));
     html += fmt::format("<h3>{}</h3><div class=row>", report::escaped(picture.id));
     for (const Variant& variant : v.variants) {
-      html += fmt::format("<figure><img alt='' src='{}'><figcaption>{}: {} boxes</figcaption></figure>",
+      html += fmt::format("<figure><img alt='' src='{}'><figcaption>{}: {} box{}</figcaption></figure>",
                           drawn(picture.canvas, variant.found[i].detections, names),
-                          report::escaped(variant.name), variant.found[i].detections.size());
+                          report::escaped(variant.name), variant.found[i].detections.size(),
+                          variant.found[i].detections.size() == 1 ? "" : "es");
     }
     html += "</div>";
   }
