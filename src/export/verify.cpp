@@ -90,6 +90,7 @@ class Gate {
     result_.findings = found;
     result_.pictures = pictures_.count;
     add(run_variant("trained", trained, pictures_, rules_, bundle_.trained.class_names), false);
+    refuse_nothing_found();
     if (same_shape(bundle_.real)) compare_real();
     if (bundle_.has_integers && same_shape(bundle_.integers)) compare_integers();
     if (bundle_.has_deepstream && same_shape(bundle_.real)) run_as_configured();
@@ -103,6 +104,17 @@ class Gate {
   bool same_shape(const ExportedModel& exported) const {
     return exported.model.network.input == bundle_.trained.network.input &&
            exported.model.class_names.size() == bundle_.trained.class_names.size();
+  }
+
+  // Where the trained model sees nothing, everything agrees with it.
+  void refuse_nothing_found() {
+    for (const evaluate::PictureResult& picture : result_.variants.front().found) {
+      if (!picture.detections.empty()) return;
+    }
+    fail(result_.rows.front(), kTrainedFile,
+         fmt::format("the trained model finds no box in {} pictures: there is nothing to compare",
+                     pictures_.count),
+         "give pictures like those it was trained on, lower the thresholds, or train longer");
   }
 
   VerifyRow& add(Variant variant, bool compared) {

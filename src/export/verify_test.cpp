@@ -135,6 +135,15 @@ TEST_F(VerifyTest, OtherWeightsNameTheFirstLayerThatDiffers) {
   EXPECT_THAT(faults(v), HasSubstr("the difference begins in the layer 'block_2a_conv_1'"));
 }
 
+TEST_F(VerifyTest, ModelThatFindsNothingProvesNothing) {
+  request_ = test_request();
+  request_.thresholds = {0.9999f, 0.9999f};
+  write_bundle(bundle_, bundle_files(request_), /*replace=*/false);
+  const Verification v = verify();
+  EXPECT_FALSE(v.good);
+  EXPECT_THAT(faults(v), HasSubstr("finds no box in 3 pictures"));
+}
+
 TEST_F(VerifyTest, ChangedThresholdIsNotedAndNotRefused) {
   make(Precision::kFloat32);
   bend(kNvinferFile, "pre-cluster-threshold=0.5\n", "pre-cluster-threshold=0.6\n");
