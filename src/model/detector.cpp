@@ -134,6 +134,9 @@ std::vector<at::Tensor> Detector::backward_as_computed(const at::Tensor& loss) {
 void Detector::set_copies_kept(bool kept) {
   impl_->copies_kept = kept;
 }
+void Detector::refresh_copies() {
+  impl_->copy_kernels();
+}
 void Detector::fold_for_inference() {
   impl_->fold_batch_norms();
 }

@@ -64,6 +64,8 @@ class Detector {
   // array has none of its own. forward() makes them anew unless somebody else keeps them up to date.
   std::vector<at::Tensor> compute_copies() const;
   void set_copies_kept(bool kept);
+  // Makes them anew now, whoever keeps them: after parameters were replaced behind the keeper's back.
+  void refresh_copies();
 
   // Trainable arrays, in node order: names like "conv1/kernel" and the tensors beside them. Change them in
   // place.

@@ -72,6 +72,7 @@ struct Detector::Impl {
   at::Tensor run_batch_norm(const Step& step, bool training);
   at::Tensor run_max_pool(const Step& step);
   void refresh_compute_kernels();
+  void copy_kernels();
   void update_moving_statistics();
   Outputs make_outputs(bool training) const;
 

@@ -180,7 +180,12 @@ at::Tensor Detector::Impl::conv_kernel(const Step& step) {
 
 // The optimiser has changed the float32 kernels since the last step.
 void Detector::Impl::refresh_compute_kernels() {
-  if (folded || copies_kept || type == at::kFloat) return;
+  if (!copies_kept) copy_kernels();
+}
+
+void Detector::Impl::copy_kernels() {
+  const at::NoGradGuard no_grad;
+  if (folded || type == at::kFloat) return;
   std::vector<at::Tensor> copies, masters;
   for (const Step& step : plan.steps) {
     const NodeArrays& conv = arrays_of(step.node);

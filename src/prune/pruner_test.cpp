@@ -85,7 +85,7 @@ class PlainForward {
 
   double value(const Node& node, int c, int y, int x) const {
     const auto channel = static_cast<std::size_t>(c);
-    const double first = node.op == Op::kConcat ? 0 : in(node).padded(c, y, x);
+    const double first = node.op == Op::kConcat || node.op == Op::kConv ? 0 : in(node).padded(c, y, x);
     switch (node.op) {
       case Op::kConv:
       case Op::kDepthwise:

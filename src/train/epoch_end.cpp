@@ -62,6 +62,8 @@ void EpochEnd::validate() {
   const std::int64_t epoch = s_.step / s_.steps_per_epoch();
   {
     const WeightAverage::InUse averaged(*s_.average);
+    // The step on a GPU keeps the copies itself, and those are of the weights, not of their average.
+    s_.detector->refresh_copies();
     last_validation_ = train::validate(
         *s_.detector, *s_.val_pictures, s_.run.experiment,
         {.reference_exact = s_.options.reference_exact,
@@ -71,6 +73,7 @@ void EpochEnd::validate() {
                         std::int64_t count) { return validation_cost(outputs, first, count); },
          .progress = {}});
   }
+  s_.detector->refresh_copies();
   last_validated_step_ = s_.step;
   const Validation& validation = *last_validation_;
   s_.learning_rate->observe(epoch, validation.detected.cost, s_.step);

@@ -142,6 +142,7 @@ TEST_F(RetrainTest, ModelOfAnotherBoxScaleIsRefused) {
   network::Model model = small_model(kClasses);
   model.box_scale = 16;
   network::write_model(small(), model);
+  request_.assignments.push_back("model_config.objective_set.bbox.scale=35");
   EXPECT_THAT(std::string(refusal().what()), testing::AllOf(HasSubstr("16"), HasSubstr("35")));
 }
 
