@@ -41,6 +41,7 @@ struct Detector::Impl {
   Outputs forward(const at::Tensor& images, bool training);
   std::vector<at::Tensor> backward(const at::Tensor& loss);
   void fold_batch_norms();
+  void copy_kernels();
   // Whether training runs the plan's fusions.
   bool runs_fusions() const;
 
@@ -72,7 +73,6 @@ struct Detector::Impl {
   at::Tensor run_batch_norm(const Step& step, bool training);
   at::Tensor run_max_pool(const Step& step);
   void refresh_compute_kernels();
-  void copy_kernels();
   void update_moving_statistics();
   Outputs make_outputs(bool training) const;
 
