@@ -183,18 +183,6 @@ TEST_F(TrainLoopTest, AFinishedRunIsNotTrainedFurther) {
   EXPECT_EQ(model("run"), before);
 }
 
-TEST_F(TrainLoopTest, FewerEpochsThanAreDoneAreNotResumedTo) {
-  StopAfter stopper(8);
-  run("run", false, &stopper);
-  request_.epochs = 1;
-  try {
-    run("run", true);
-    FAIL() << "resumed to an epoch that is over";
-  } catch (const base::Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("8 steps are trained already"));
-  }
-}
-
 TEST_F(TrainLoopTest, OtherDataIsNotResumedWith) {
   StopAfter stopper(4);
   run("run", false, &stopper);
