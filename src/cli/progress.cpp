@@ -39,10 +39,6 @@ int terminal_columns(std::FILE* stream) {
 
 }  // namespace
 
-bool is_terminal(std::FILE* stream) {
-  return ::isatty(::fileno(stream)) == 1;
-}
-
 std::string bar_text(const train::StepReport& r, int columns) {
   const double share = static_cast<double>(r.at.step_in_epoch) / static_cast<double>(r.at.steps_per_epoch);
   std::string text = fmt::format("epoch {}/{} [{}] {}/{}  loss {:.4f}{}  lr {:.1e}  {:.0f} img/s  ETA {}",
@@ -70,30 +66,15 @@ std::string validation_text(const train::ValidationReport& report) {
   return text;
 }
 
-TrainingProgress::TrainingProgress(std::FILE* stream, bool terminal) : stream_(stream), terminal_(terminal) {}
-
-TrainingProgress::~TrainingProgress() {
-  clear_bar();
-}
-
-void TrainingProgress::clear_bar() {
-  if (!bar_shown_) return;
-  std::fputs("\r\033[K", stream_);
-  std::fflush(stream_);
-  bar_shown_ = false;
-}
-
 void TrainingProgress::line(const std::string& text) {
-  clear_bar();
-  std::fprintf(stream_, "%s\n", text.c_str());
-  std::fflush(stream_);
+  bar_.clear();
+  std::fprintf(bar_.stream(), "%s\n", text.c_str());
+  std::fflush(bar_.stream());
 }
 
 void TrainingProgress::on_progress(const train::StepReport& report) {
-  if (terminal_) {
-    std::fprintf(stream_, "\r\033[K%s", bar_text(report, terminal_columns(stream_) - 1).c_str());
-    std::fflush(stream_);
-    bar_shown_ = true;
+  if (bar_.terminal()) {
+    bar_.show(bar_text(report, terminal_columns(bar_.stream()) - 1));
     return;
   }
   const auto now = std::chrono::steady_clock::now();

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string>
 
+#include "cli/status_line.h"
 #include "train/observer.h"
 
 namespace maskfit::cli {
@@ -17,8 +18,7 @@ inline constexpr std::chrono::seconds kPlainLineInterval{5};
 class TrainingProgress : public train::Observer {
  public:
   // `terminal`: whether `stream` is one; see is_terminal().
-  TrainingProgress(std::FILE* stream, bool terminal);
-  ~TrainingProgress() override;
+  TrainingProgress(std::FILE* stream, bool terminal) : bar_(stream, terminal) {}
 
   void on_progress(const train::StepReport& report) override;
   void on_epoch(const train::EpochReport& report) override;
@@ -27,15 +27,11 @@ class TrainingProgress : public train::Observer {
 
  private:
   void line(const std::string& text);
-  void clear_bar();
 
-  std::FILE* stream_;
-  bool terminal_;
-  bool bar_shown_ = false;
+  StatusLine bar_;
   std::chrono::steady_clock::time_point last_plain_{};
 };
 
-bool is_terminal(std::FILE* stream);
 // "epoch 3/120 [=====>    ] 23/47  loss 0.0123  mask cov 0.0051 bbox 0.0020  lr 5.0e-04  812 img/s  ETA
 // 0:12:03", cut to `columns` characters (0: not cut).
 std::string bar_text(const train::StepReport& report, int columns);

@@ -15,33 +15,21 @@ constexpr auto kTerminalInterval = 100ms;
 
 }  // namespace
 
-StageProgress::StageProgress(std::FILE* stream) : stream_(stream), terminal_(is_terminal(stream)) {}
-
-StageProgress::~StageProgress() {
-  clear();
-}
+StageProgress::StageProgress(std::FILE* stream) : line_(stream, is_terminal(stream)) {}
 
 void StageProgress::show(const std::string& stage, std::int64_t done, std::int64_t total) {
   const auto now = Clock::now();
   if (stage != stage_) {
     stage_ = stage;
     started_ = last_ = now;
-    if (!terminal_) return;
+    if (!line_.terminal()) return;
   } else if (now - last_ <
-             (terminal_ ? Clock::duration(kTerminalInterval) : Clock::duration(kPlainLineInterval))) {
+             (line_.terminal() ? Clock::duration(kTerminalInterval) : Clock::duration(kPlainLineInterval))) {
     return;
   }
   last_ = now;
   const double seconds = std::chrono::duration<double>(now - started_).count();
-  const std::string text = stage_text(stage, done, total, seconds);
-  std::fprintf(stream_, terminal_ ? "\r\033[K%s" : "%s\n", text.c_str());
-  std::fflush(stream_);
-  shown_ = terminal_;
-}
-
-void StageProgress::clear() {
-  if (shown_) std::fputs("\r\033[K", stream_);
-  shown_ = false;
+  line_.show(stage_text(stage, done, total, seconds));
 }
 
 std::string stage_text(const std::string& stage, std::int64_t done, std::int64_t total, double seconds) {

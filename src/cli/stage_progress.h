@@ -8,25 +8,23 @@
 #include <cstdio>
 #include <string>
 
+#include "cli/status_line.h"
+
 namespace maskfit::cli {
 
 class StageProgress {
  public:
   explicit StageProgress(std::FILE* stream = stderr);
-  ~StageProgress();
-  StageProgress(const StageProgress&) = delete;
-  StageProgress& operator=(const StageProgress&) = delete;
 
   // Not from two threads at a time. A new `stage` starts the clock anew.
   void show(const std::string& stage, std::int64_t done, std::int64_t total);
   // Leaves a clean line behind.
-  void clear();
+  void clear() { line_.clear(); }
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  std::FILE* stream_;
-  bool terminal_, shown_ = false;
+  StatusLine line_;
   std::string stage_;
   Clock::time_point started_, last_;
 };

@@ -30,19 +30,6 @@ std::string transfer_text(const fetch::Progress& p, double seconds) {
   return text;
 }
 
-TransferProgress::TransferProgress(std::FILE* stream, bool terminal) : stream_(stream), terminal_(terminal) {}
-
-TransferProgress::~TransferProgress() {
-  clear();
-}
-
-void TransferProgress::clear() {
-  if (!shown_) return;
-  std::fputs("\r\033[K", stream_);
-  std::fflush(stream_);
-  shown_ = false;
-}
-
 void TransferProgress::show(const fetch::Progress& progress) {
   const auto now = std::chrono::steady_clock::now();
   if (progress.what != what_) {
@@ -51,15 +38,12 @@ void TransferProgress::show(const fetch::Progress& progress) {
     last_plain_ = now;
   }
   const double seconds = std::chrono::duration<double>(now - begun_).count();
-  if (terminal_) {
-    std::string text = transfer_text(progress, seconds);
-    std::fprintf(stream_, "\r\033[K%.78s", text.c_str());
-    shown_ = true;
+  if (line_.terminal()) {
+    line_.show(transfer_text(progress, seconds).substr(0, 78));
   } else if (now - last_plain_ >= kPlainLineInterval) {
     last_plain_ = now;
-    std::fprintf(stream_, "%s\n", transfer_text(progress, seconds).c_str());
+    line_.show(transfer_text(progress, seconds));
   }
-  std::fflush(stream_);
 }
 
 }  // namespace maskfit::cli

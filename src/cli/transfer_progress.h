@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string>
 
+#include "cli/status_line.h"
 #include "fetch/progress.h"
 
 namespace maskfit::cli {
@@ -17,20 +18,16 @@ std::string transfer_text(const fetch::Progress& progress, double seconds);
 
 class TransferProgress {
  public:
-  TransferProgress(std::FILE* stream, bool terminal);
-  ~TransferProgress();
-  TransferProgress(const TransferProgress&) = delete;
-  TransferProgress& operator=(const TransferProgress&) = delete;
+  TransferProgress(std::FILE* stream, bool terminal) : line_(stream, terminal) {}
 
   void show(const fetch::Progress& progress);
-  void clear();  // before anything else is printed
+  void clear() { line_.clear(); }  // before anything else is printed
   fetch::ProgressSink sink() {
     return [this](const fetch::Progress& progress) { show(progress); };
   }
 
  private:
-  std::FILE* stream_;
-  bool terminal_, shown_ = false;
+  StatusLine line_;
   std::string what_;
   std::chrono::steady_clock::time_point begun_{}, last_plain_{};
 };

@@ -19,25 +19,18 @@ std::string work_line(const std::string& verb, const std::string& what, std::int
 }
 
 WorkProgress::WorkProgress(std::string verb, std::string what, std::FILE* stream)
-    : verb_(std::move(verb)), what_(std::move(what)), stream_(stream), terminal_(is_terminal(stream)) {}
-
-WorkProgress::~WorkProgress() {
-  if (shown_ && terminal_) fmt::print(stream_, "\r\033[K");
-}
+    : verb_(std::move(verb)), what_(std::move(what)), line_(stream, is_terminal(stream)) {}
 
 void WorkProgress::update(std::int64_t done, std::int64_t total) {
   const std::lock_guard lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
   // Threads report in any order.
-  if (done <= most_ || now - last_ < (terminal_ ? kRewrite : std::chrono::milliseconds(kPlainLineInterval)))
+  if (done <= most_ ||
+      now - last_ < (line_.terminal() ? kRewrite : std::chrono::milliseconds(kPlainLineInterval)))
     return;
   most_ = done;
   last_ = now;
-  shown_ = true;
-  const std::string line =
-      work_line(verb_, what_, done, total, std::chrono::duration<double>(now - start_).count());
-  fmt::print(stream_, "{}{}{}", terminal_ ? "\r" : "", line, terminal_ ? "\033[K" : "\n");
-  std::fflush(stream_);
+  line_.show(work_line(verb_, what_, done, total, std::chrono::duration<double>(now - start_).count()));
 }
 
 }  // namespace maskfit::cli

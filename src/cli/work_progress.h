@@ -9,26 +9,22 @@
 #include <mutex>
 #include <string>
 
+#include "cli/status_line.h"
+
 namespace maskfit::cli {
 
 class WorkProgress {
  public:
   // `what` as in "converting 310/853 pictures".
   WorkProgress(std::string verb, std::string what, std::FILE* stream = stderr);
-  // Takes the line away.
-  ~WorkProgress();
-  WorkProgress(const WorkProgress&) = delete;
-  WorkProgress& operator=(const WorkProgress&) = delete;
 
   // Safe from several threads.
   void update(std::int64_t done, std::int64_t total);
 
  private:
   std::string verb_, what_;
-  std::FILE* stream_;
-  bool terminal_;
+  StatusLine line_;
   std::mutex mutex_;
-  bool shown_ = false;
   std::int64_t most_ = 0;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_ = start_;
 };
