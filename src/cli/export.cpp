@@ -28,7 +28,7 @@ struct Arguments {
   std::string float_layers = "auto", tensorrt = "8.5.3", device = "cpu";
   int opset = 0;
   std::int64_t pictures = 0, calibration_pictures = 128;
-  double tolerance_px = 1, tolerance_confidence = 0.01, tolerance_ap = 0.5;
+  exporting::Tolerances tolerances;
   bool keep_batch_norm = false, force = false, no_deepstream = false, dbscan = false;
 };
 
@@ -126,7 +126,7 @@ int export_model(const Arguments& a) {
          .tensorfile = a.calibration_data,
          .pictures = a.calibration_pictures,
          .float_layers = a.float_layers == "auto" && validation.count == 0 ? "none" : a.float_layers,
-         .ap_points = a.tolerance_ap},
+         .ap_points = a.tolerances.ap_points},
         validation, request);
   }
   exporting::write_bundle(a.out, exporting::bundle_files(request), a.force);
@@ -137,10 +137,8 @@ int export_model(const Arguments& a) {
         a.out);
     return 0;
   }
-  return verify_and_report(
-      a.out, validation,
-      {.tolerances = {a.tolerance_px, a.tolerance_confidence, a.tolerance_ap}, .page_pictures = 12},
-      {.trained = {}, .device = a.device, .page = {}});
+  return verify_and_report(a.out, validation, {.tolerances = a.tolerances, .page_pictures = 12},
+                           {.trained = {}, .device = a.device, .page = {}});
 }
 
 std::function<int()> declare(CLI::App& app) {
@@ -167,13 +165,7 @@ std::function<int()> declare(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--device", a->device, "Where the trained model runs: cpu, cuda or cuda:N")
       ->capture_default_str();
-  app.add_option("--tolerance-px", a->tolerance_px, "fp32, fp16: how far a box may move")
-      ->capture_default_str();
-  app.add_option("--tolerance-confidence", a->tolerance_confidence,
-                 "fp32, fp16: how much a confidence may change")
-      ->capture_default_str();
-  app.add_option("--tolerance-ap", a->tolerance_ap, "int8: AP points that may be lost")
-      ->capture_default_str();
+  add_tolerance_options(app, a->tolerances);
   app.add_flag("--keep-batch-norm", a->keep_batch_norm, "Leave batch norms as nodes of their own");
   app.add_flag("--no-deepstream", a->no_deepstream, "Leave out DeepStream's files");
   app.add_flag("--dbscan", a->dbscan, "Cluster with nvinfer's DBSCAN instead of NMS");

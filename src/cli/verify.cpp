@@ -17,7 +17,7 @@ namespace {
 struct Arguments {
   std::string bundle, data, split, model, html, device = "cpu";
   std::int64_t pictures = 0;
-  double tolerance_px = 1, tolerance_confidence = 0.01, tolerance_ap = 0.5;
+  exporting::Tolerances tolerances;
 };
 
 int verify(const Arguments& a) {
@@ -27,10 +27,8 @@ int verify(const Arguments& a) {
                                             : std::filesystem::path(a.model);
   const exporting::PictureSource pictures =
       open_pictures(network::read_model(trained), a.data, a.split, a.pictures);
-  return verify_and_report(
-      a.bundle, pictures,
-      {.tolerances = {a.tolerance_px, a.tolerance_confidence, a.tolerance_ap}, .page_pictures = 12},
-      {.trained = a.model, .device = a.device, .page = a.html});
+  return verify_and_report(a.bundle, pictures, {.tolerances = a.tolerances, .page_pictures = 12},
+                           {.trained = a.model, .device = a.device, .page = a.html});
 }
 
 std::function<int()> declare(CLI::App& app) {
@@ -43,17 +41,21 @@ std::function<int()> declare(CLI::App& app) {
   app.add_option("--html", a->html, "Where the page goes; default: parity.html in the bundle");
   app.add_option("--device", a->device, "Where the trained model runs: cpu, cuda or cuda:N")
       ->capture_default_str();
-  app.add_option("--tolerance-px", a->tolerance_px, "fp32, fp16: how far a box may move")
-      ->capture_default_str();
-  app.add_option("--tolerance-confidence", a->tolerance_confidence,
-                 "fp32, fp16: how much a confidence may change")
-      ->capture_default_str();
-  app.add_option("--tolerance-ap", a->tolerance_ap, "int8: AP points that may be lost")
-      ->capture_default_str();
+  add_tolerance_options(app, a->tolerances);
   return [a] { return verify(*a); };
 }
 
 }  // namespace
+
+void add_tolerance_options(CLI::App& app, exporting::Tolerances& tolerances) {
+  app.add_option("--tolerance-px", tolerances.box_px, "fp32, fp16: how far a box may move")
+      ->capture_default_str();
+  app.add_option("--tolerance-confidence", tolerances.confidence,
+                 "fp32, fp16: how much a confidence may change")
+      ->capture_default_str();
+  app.add_option("--tolerance-ap", tolerances.ap_points, "int8: AP points that may be lost")
+      ->capture_default_str();
+}
 
 exporting::Forward trained_forward(const network::Model& model, const std::string& device) {
   const auto runner = std::make_shared<deploy::NetworkRunner>(model.network, device);

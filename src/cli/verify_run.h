@@ -7,6 +7,10 @@
 
 #include "export/verify.h"
 
+namespace CLI {
+class App;
+}
+
 namespace maskfit::cli {
 
 struct VerifyRun {
@@ -14,6 +18,9 @@ struct VerifyRun {
   std::string device = "cpu";
   std::filesystem::path page;  // "": parity.html in the bundle
 };
+
+// --tolerance-px, --tolerance-confidence and --tolerance-ap.
+void add_tolerance_options(CLI::App& app, exporting::Tolerances& tolerances);
 
 exporting::Forward trained_forward(const network::Model& model, const std::string& device);
 

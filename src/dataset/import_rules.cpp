@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+
+#include "dataset/kitti_rules.h"
 
 namespace maskfit::dataset {
 namespace {
@@ -11,32 +12,6 @@ namespace {
 using formats::MafaFaceType;
 
 constexpr int kBody = static_cast<int>(formats::MafaOccluder::kBody);
-
-// The events that the reference's converter takes.
-constexpr const char* kReferenceEvents[] = {"2--Demonstration",
-                                            "4--Dancing",
-                                            "5--Car_Accident",
-                                            "9--Press_Conference",
-                                            "15--Stock_Market",
-                                            "16--Award_Ceremony",
-                                            "17--Ceremony",
-                                            "20--Family_Group",
-                                            "22--Picnic",
-                                            "23--Shoppers",
-                                            "25--Soldier_Patrol",
-                                            "27--Spa",
-                                            "29--Students_Schoolkids",
-                                            "31--Waiter_Waitress",
-                                            "32--Worker_Laborer",
-                                            "33--Running",
-                                            "37--Soccer",
-                                            "38--Tennis",
-                                            "43--Row_Boat",
-                                            "46--Jockey",
-                                            "47--Matador_Bullfighter",
-                                            "49--Greeting",
-                                            "51--Dresses",
-                                            "57--Angler"};
 
 FaceVerdict ignored(const char* class_name, std::string why) {
   return {class_name, std::move(why)};
@@ -97,10 +72,7 @@ FaceVerdict judge(const formats::WiderFace& face, const FaceRules& rules) {
 
 std::string refused_picture(const formats::WiderPicture& picture, const FaceRules& rules) {
   if (rules.preset != RulePreset::kReference) return "";
-  if (std::find(std::begin(kReferenceEvents), std::end(kReferenceEvents), picture.event) ==
-      std::end(kReferenceEvents)) {
-    return "the reference does not take pictures of this event";
-  }
+  if (!wider_event_is_used(picture.event)) return "the reference does not take pictures of this event";
   const auto clear = std::count_if(picture.faces.begin(), picture.faces.end(),
                                    [&](const formats::WiderFace& face) { return face.occlusion == 0; });
   if (clear >= 1 && clear <= 3) return "";
