@@ -1,10 +1,13 @@
-// The import of a folder of JPEGs against a plain decode loop of libjpeg-turbo over the same files on the
-// same cores:
+// The import and the full audit of a folder of JPEGs against a plain decode loop of libjpeg-turbo over the
+// same files on the same cores:
 //
 //   import_speed FOLDER [ROUNDS]
 //
-// The two take turns, so that another load of the machine meets both. Wall and processor time of the best
-// round each; the loop reads each file, decodes it to RGB with the decoder's default settings and forgets it.
+// They take turns, so that another load of the machine meets all. Wall and processor time of the best round
+// each; the loop reads each file, decodes it to RGB with the decoder's default settings and forgets it. The
+// audit follows the import as `maskfit data check --report` does: it finds in the cache what the import
+// learnt of each picture, as soon as the files are old enough (two seconds) for their times to prove
+// something.
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -16,11 +19,15 @@
 #include <functional>
 #include <iostream>
 
+#include "audit/audit.h"
+#include "audit/page.h"
+#include "audit/to_json.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "dataset/import.h"
+#include "dataset/picture_cache.h"
 #include "tests/support/temp_dir.h"
 
 namespace {
@@ -75,7 +82,7 @@ int main(int argc, char** argv) {
     if (maskfit::base::to_lower(entry.path().extension().string()) == ".jpg")
       pictures.push_back(entry.path());
   }
-  Time loop, import, again;
+  Time loop, import, audit, again, audit_again;
   try {
     for (int round = 0; round < rounds; ++round) {
       measure(
@@ -89,13 +96,24 @@ int main(int argc, char** argv) {
       const auto run = [&] {
         maskfit::dataset::ImportOptions options;
         options.classes = maskfit::dataset::ClassMap("*");
-        options.cache = target / "cache.jsonl";
+        options.cache = target / maskfit::dataset::kPictureCacheName;
         auto result = maskfit::dataset::import_folders({folder}, options);
         result.dataset.root = target.path();
         maskfit::dataset::write_dataset(result.dataset, result.findings, "bench");
       };
+      const auto check = [&] {
+        const maskfit::dataset::Dataset data = maskfit::dataset::read_dataset(target.path());
+        maskfit::audit::AuditOptions options;
+        options.cache = target / maskfit::dataset::kPictureCacheName;
+        const maskfit::audit::Audit result = maskfit::audit::audit(data, options);
+        maskfit::audit::write_page(target / "report", result, data, "bench");
+        maskfit::base::write_file(target / "report" / "audit.json",
+                                  maskfit::audit::to_json(result, data, -1));
+      };
       measure(run, &import);
+      measure(check, &audit);
       measure(run, &again);
+      measure(check, &audit_again);
     }
   } catch (const maskfit::base::Error& error) {
     std::cerr << error.what() << "\n";
@@ -110,6 +128,9 @@ int main(int argc, char** argv) {
   };
   print("decode loop", loop);
   print("import", import);
+  print("audit", audit);
+  print("both", {import.wall + audit.wall, import.processor + audit.processor});
   print("second import", again);
+  print("second audit", audit_again);
   return 0;
 }

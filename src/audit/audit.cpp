@@ -63,13 +63,13 @@ double median(std::vector<double> values) {
 Audit audit(const dataset::Dataset& data, const AuditOptions& options) {
   Audit result;
   result.network = options.network;
-  FactsOptions facts_options{options.cache, options.threads, options.stop, {}};
+  dataset::FactsOptions facts_options{options.cache, options.threads, options.stop, {}};
   if (options.progress) {
     facts_options.progress = [&](std::int64_t done, std::int64_t total) {
       options.progress("reading pictures", done, total);
     };
   }
-  FactsResult facts = collect_facts(paths_of(data), facts_options);
+  dataset::FactsResult facts = dataset::collect_facts(paths_of(data), facts_options);
   result.facts = std::move(facts.facts);
   result.decoded = facts.decoded;
   result.from_cache = facts.from_cache;

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "audit/facts.h"
 #include "audit/kinds.h"
 #include "audit/similar.h"
 #include "audit/sources.h"
 #include "base/interrupt.h"
 #include "boxes/box.h"
 #include "dataset/dataset.h"
+#include "dataset/picture_facts.h"
 #include "image/canvas.h"
 
 namespace maskfit::audit {

@@ -9,16 +9,18 @@
 
 #include "audit/page.h"
 #include "audit/repair.h"
-#include "audit/test_pictures.h"
 #include "audit/to_json.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "dataset/test_pictures.h"
 #include "image/draw.h"
 #include "tests/support/temp_dir.h"
 
 namespace maskfit::audit {
 namespace {
 
+using dataset::flipped;
+using dataset::scene;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;

@@ -1,48 +1,73 @@
 #include "audit/crops.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 
+#include "audit/part_hasher.h"
 #include "image/resize.h"
 
 namespace maskfit::audit {
+
+using dataset::kPrintSide;
+
 namespace {
 
-constexpr int kGrid = 40;               // places compared along each axis
+constexpr int kGrid = 40;               // places compared along each axis; >= kPrintSide
 constexpr float kSmallestPart = 0.35f;  // of a side
+// What parts are made of: intervals of an axis, by length and by where they lie (start, middle, end).
+constexpr float kSides[] = {0.92f, 0.84f, 0.76f, 0.68f, 0.6f};
+constexpr float kPlaces[] = {0.0f, 0.5f, 1.0f};
 constexpr float kFirstStep = 0.04f, kLastStep = 0.005f;
 
-float at(const GreyPicture& picture, float x, float y) {
-  const float fx = std::clamp(x - 0.5f, 0.0f, static_cast<float>(picture.width - 1));
-  const float fy = std::clamp(y - 0.5f, 0.0f, static_cast<float>(picture.height - 1));
-  const int x0 = static_cast<int>(fx), y0 = static_cast<int>(fy);
-  const int x1 = std::min(x0 + 1, picture.width - 1), y1 = std::min(y0 + 1, picture.height - 1);
-  const float ax = fx - static_cast<float>(x0), ay = fy - static_cast<float>(y0);
-  const float* top = picture.values.data() + static_cast<std::size_t>(y0) * picture.width;
-  const float* bottom = picture.values.data() + static_cast<std::size_t>(y1) * picture.width;
-  return (1 - ay) * ((1 - ax) * top[x0] + ax * top[x1]) + ay * ((1 - ax) * bottom[x0] + ax * bottom[x1]);
+// Between which two of `size` values a place lies, and how near to the second.
+struct Between {
+  std::size_t low = 0, high = 0;
+  float share = 0;
+};
+
+Between between(float place, int size) {
+  const float f = std::clamp(place - 0.5f, 0.0f, static_cast<float>(size - 1));
+  const int low = static_cast<int>(f);
+  return {static_cast<std::size_t>(low), static_cast<std::size_t>(std::min(low + 1, size - 1)),
+          f - static_cast<float>(low)};
+}
+
+// Values of the part on `side` x `side` places in the middle of as many cells, row by row.
+void resampled(const GreyPicture& picture, const boxes::Box& part, int side, std::vector<float>* values) {
+  const auto w = static_cast<float>(picture.width), h = static_cast<float>(picture.height);
+  std::array<Between, kGrid> columns{};
+  for (int i = 0; i < side; ++i) {
+    const float x = part.x1 + (static_cast<float>(i) + 0.5f) / static_cast<float>(side) * part.width();
+    columns[static_cast<std::size_t>(i)] = between(x * w, picture.width);
+  }
+  values->clear();
+  for (int j = 0; j < side; ++j) {
+    const float y = part.y1 + (static_cast<float>(j) + 0.5f) / static_cast<float>(side) * part.height();
+    const Between row = between(y * h, picture.height);
+    const float* top = picture.values.data() + row.low * static_cast<std::size_t>(picture.width);
+    const float* bottom = picture.values.data() + row.high * static_cast<std::size_t>(picture.width);
+    for (int i = 0; i < side; ++i) {
+      const Between& column = columns[static_cast<std::size_t>(i)];
+      const float upper = top[column.low] + column.share * (top[column.high] - top[column.low]);
+      const float lower = bottom[column.low] + column.share * (bottom[column.high] - bottom[column.low]);
+      values->push_back(upper + row.share * (lower - upper));
+    }
+  }
 }
 
 // The part on kGrid x kGrid places, with mean 0 and length 1; all 0 for a part without contrast.
-std::vector<float> normalised(const GreyPicture& picture, const boxes::Box& part) {
-  std::vector<float> values;
-  values.reserve(kGrid * kGrid);
+void normalised(const GreyPicture& picture, const boxes::Box& part, std::vector<float>* values) {
+  resampled(picture, part, kGrid, values);
   double sum = 0, squares = 0;
-  const auto w = static_cast<float>(picture.width), h = static_cast<float>(picture.height);
-  for (int j = 0; j < kGrid; ++j) {
-    const float y = (part.y1 + (static_cast<float>(j) + 0.5f) / kGrid * part.height()) * h;
-    for (int i = 0; i < kGrid; ++i) {
-      const float x = (part.x1 + (static_cast<float>(i) + 0.5f) / kGrid * part.width()) * w;
-      const float value = at(picture, x, y);
-      values.push_back(value);
-      sum += value;
-      squares += static_cast<double>(value) * value;
-    }
+  for (const float value : *values) {
+    sum += value;
+    squares += static_cast<double>(value) * value;
   }
   const double mean = sum / (kGrid * kGrid);
   const double length = std::sqrt(std::max(0.0, squares - sum * mean));
-  for (float& value : values) value = length > 1e-3 ? static_cast<float>((value - mean) / length) : 0.0f;
-  return values;
+  for (float& value : *values) value = length > 1e-3 ? static_cast<float>((value - mean) / length) : 0.0f;
 }
 
 double product(const std::vector<float>& a, const std::vector<float>& b) {
@@ -76,9 +101,9 @@ std::vector<boxes::Box> moves(const boxes::Box& part, float step) {
 const std::vector<boxes::Box>& tried_parts() {
   static const std::vector<boxes::Box> parts = [] {
     std::vector<boxes::Box> all;
-    for (const float side : {0.92f, 0.84f, 0.76f, 0.68f, 0.6f}) {
-      for (const float y : {0.0f, 0.5f, 1.0f}) {
-        for (const float x : {0.0f, 0.5f, 1.0f}) {
+    for (const float side : kSides) {
+      for (const float y : kPlaces) {
+        for (const float x : kPlaces) {
           const float left = x * (1 - side), top = y * (1 - side);
           all.push_back({left, top, left + side, top + side});
         }
@@ -90,28 +115,30 @@ const std::vector<boxes::Box>& tried_parts() {
 }
 
 Print print_of_part(const Print& whole, const boxes::Box& part) {
-  GreyPicture picture{kPrintSide, kPrintSide, {whole.begin(), whole.end()}};
+  const GreyPicture picture{kPrintSide, kPrintSide, {whole.begin(), whole.end()}};
+  std::vector<float> values;
+  resampled(picture, part, kPrintSide, &values);
   Print print{};
-  for (int j = 0; j < kPrintSide; ++j) {
-    const float y = part.y1 * kPrintSide + (static_cast<float>(j) + 0.5f) * part.height();
-    for (int i = 0; i < kPrintSide; ++i) {
-      const float x = part.x1 * kPrintSide + (static_cast<float>(i) + 0.5f) * part.width();
-      print[static_cast<std::size_t>(j) * kPrintSide + i] =
-          static_cast<std::uint8_t>(std::lround(at(picture, x, y)));
-    }
-  }
+  std::transform(values.begin(), values.end(), print.begin(),
+                 [](float value) { return static_cast<std::uint8_t>(value + 0.5f); });
   return print;
 }
 
+std::vector<std::uint64_t> hashes_of_parts(const Print& whole) {
+  static const std::vector<std::array<float, 2>> intervals = [] {
+    std::vector<std::array<float, 2>> all;
+    for (const float side : kSides) {
+      for (const float place : kPlaces) all.push_back({place * (1 - side), place * (1 - side) + side});
+    }
+    return all;
+  }();
+  static const PartHasher hasher(intervals, std::size(kPlaces));
+  return hasher.hashes(whole);
+}
+
 GreyPicture grey_picture(const image::Image& picture, int side) {
-  const image::Image small = image::resize_antialias(picture, {side, side});
-  GreyPicture grey{side, side, {}};
-  grey.values.reserve(static_cast<std::size_t>(side) * side);
-  for (std::size_t i = 0; i < small.pixels.size(); i += 3) {
-    grey.values.push_back(0.299f * small.pixels[i] + 0.587f * small.pixels[i + 1] +
-                          0.114f * small.pixels[i + 2]);
-  }
-  return grey;
+  const image::Image small = image::resize_antialias(dataset::luma(picture), {side, side});
+  return {side, side, {small.pixels.begin(), small.pixels.end()}};
 }
 
 GreyPicture mirrored(const GreyPicture& picture) {
@@ -124,14 +151,17 @@ GreyPicture mirrored(const GreyPicture& picture) {
 }
 
 double place_part(const GreyPicture& whole, const GreyPicture& small, boxes::Box* part) {
-  const std::vector<float> wanted = normalised(small, {0, 0, 1, 1});
-  double best = product(normalised(whole, *part), wanted);
+  std::vector<float> wanted, tried;
+  normalised(small, {0, 0, 1, 1}, &wanted);
+  normalised(whole, *part, &tried);
+  double best = product(tried, wanted);
   for (float step = kFirstStep; step >= kLastStep; step /= 2) {
     // Four rounds of a step at most, so that no part wanders far.
     for (int round = 0; round < 4; ++round) {
       const boxes::Box start = *part;
       for (const boxes::Box& moved : moves(start, step)) {
-        const double likeness = product(normalised(whole, moved), wanted);
+        normalised(whole, moved, &tried);
+        const double likeness = product(tried, wanted);
         if (likeness > best) {
           best = likeness;
           *part = moved;

@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "audit/test_pictures.h"
+#include "dataset/test_pictures.h"
 
 namespace maskfit::audit {
 namespace {
+
+using dataset::Print;
+using dataset::print_of;
+using dataset::scene;
 
 image::Image cut(const image::Image& picture, int x1, int y1, int x2, int y2) {
   image::Image part{x2 - x1, y2 - y1, 3, {}};
@@ -38,8 +42,21 @@ TEST(Crops, ThePrintOfAPartComesFromThePrintOfTheWhole) {
   const image::Image picture = scene(5);
   const Print direct = print_of(cut(picture, 0, 0, 256, 192));
   const Print derived = print_of_part(print_of(picture), {0, 0, 0.8f, 0.8f});
-  EXPECT_GT(correlation(direct, derived), 0.95);
+  EXPECT_GT(dataset::correlation(direct, derived), 0.95);
   EXPECT_EQ(print_of_part(direct, {0, 0, 1, 1}), direct);
+}
+
+// The matrices say what cutting, resampling and hashing say.
+TEST(Crops, TheHashesOfPartsAreThoseOfTheirPrints) {
+  for (int i = 0; i < 6; ++i) {
+    const Print print = print_of(scene(i));
+    const std::vector<std::uint64_t> hashes = hashes_of_parts(print);
+    ASSERT_EQ(hashes.size(), tried_parts().size());
+    int bits = 0;
+    for (std::size_t k = 0; k < hashes.size(); ++k)
+      bits += dataset::distance(hashes[k], dataset::hash_of(print_of_part(print, tried_parts()[k])));
+    EXPECT_LE(bits, 15) << i;  // of 45 * 63, by the rounding of prints to whole grey values
+  }
 }
 
 TEST(Crops, TriedPartsLieInsideThePicture) {

@@ -35,6 +35,11 @@ HashIndex::HashIndex(std::vector<std::uint64_t> hashes) : hashes_(std::move(hash
     for (const std::uint64_t hash : hashes_) ++band.starts[band_of(hash, b) + 1];
     for (std::uint32_t value = 0; value < kValues; ++value) band.starts[value + 1] += band.starts[value];
     std::vector<std::uint32_t> next(band.starts.begin(), band.starts.end() - 1);
+    band.occupied.assign(kValues / 64, 0);
+    for (std::uint32_t value = 0; value < kValues; ++value) {
+      if (band.starts[value + 1] > band.starts[value])
+        band.occupied[value / 64] |= std::uint64_t{1} << (value % 64);
+    }
     band.members.resize(hashes_.size());
     for (std::uint32_t i = 0; i < hashes_.size(); ++i) band.members[next[band_of(hashes_[i], b)]++] = i;
   }
@@ -49,6 +54,7 @@ void HashIndex::near(std::uint64_t hash, int radius, std::uint32_t below,
     const Band& band = bands_[b];
     for (const std::uint32_t mask : kMasks[in_band]) {
       const std::uint32_t value = band_of(hash, b) ^ mask;
+      if ((band.occupied[value / 64] >> (value % 64) & 1) == 0) continue;
       for (std::uint32_t k = band.starts[value]; k < band.starts[value + 1]; ++k) {
         const std::uint32_t i = band.members[k];
         if (i >= below) break;  // members of a bucket ascend

@@ -33,6 +33,8 @@ class HashIndex {
   // Of each band: where the bucket of each value starts in `members`.
   struct Band {
     std::vector<std::uint32_t> starts, members;
+    // A bit for each value that has a bucket: most have none, and 8 KB stay in the nearest cache.
+    std::vector<std::uint64_t> occupied;
   };
   Band bands_[kBands];
 };

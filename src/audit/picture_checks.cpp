@@ -1,6 +1,6 @@
 // Faults of the picture files themselves.
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -29,8 +29,9 @@ Example to_drop(std::uint32_t sample, std::string text) {
 }
 
 void check_shape(std::uint32_t i, const PictureFacts& facts, Issues* issues) {
-  const int shorter = std::min(facts.width, facts.height), longer = std::max(facts.width, facts.height);
-  const std::string size = fmt::format("{} x {} pixels", facts.width, facts.height);
+  const int shorter = std::min(facts.upright.width, facts.upright.height),
+            longer = std::max(facts.upright.width, facts.upright.height);
+  const std::string size = fmt::format("{} x {} pixels", facts.upright.width, facts.upright.height);
   if (shorter < kTinySide) issues->add(Kind::kPictureTiny, about(i, size, -shorter));
   const double elongation = static_cast<double>(longer) / shorter;
   if (elongation >= kElongated) issues->add(Kind::kPictureElongated, about(i, size, elongation));
@@ -54,20 +55,20 @@ void check_pictures(const Study& study, Issues* issues) {
       continue;
     }
     ++usable;
-    if (facts.width != sample.width || facts.height != sample.height) {
+    if (facts.upright.width != sample.width || facts.upright.height != sample.height) {
       issues->add(Kind::kPictureSizeDiffers,
-                  about(i, fmt::format("{} x {} pixels, the dataset says {} x {}", facts.width, facts.height,
-                                       sample.width, sample.height)));
+                  about(i, fmt::format("{} x {} pixels, the dataset says {} x {}", facts.upright.width,
+                                       facts.upright.height, sample.width, sample.height)));
     }
     check_shape(i, facts, issues);
-    if (contrast(facts.print) < kUniform) {
+    if (dataset::contrast(facts.print) < kUniform) {
       issues->add(Kind::kPictureUniform,
-                  about(i, fmt::format("grey values vary by {:.1f} of 255", contrast(facts.print))));
+                  about(i, fmt::format("grey values vary by {:.1f} of 255", dataset::contrast(facts.print))));
     }
     if (facts.orientation != 1) {
       issues->add(Kind::kPictureTurned, about(i, fmt::format("EXIF orientation {}", facts.orientation)));
     } else if (!facts.notes.empty()) {
-      issues->add(Kind::kPictureMended, about(i, facts.notes));
+      issues->add(Kind::kPictureMended, about(i, fmt::format("{}", fmt::join(facts.notes, "; "))));
     }
     if (facts.grey) grey.push_back(i);
   }

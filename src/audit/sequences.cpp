@@ -18,9 +18,9 @@ struct Frame {
 };
 
 bool follows(const PictureFacts& before, const PictureFacts& after, const SimilarOptions& options) {
-  return before.width == after.width && before.height == after.height &&
-         distance(before.hash, after.hash) <= options.frame_radius &&
-         correlation(before.print, after.print) >= options.frame_correlation;
+  return before.upright == after.upright &&
+         dataset::distance(before.hash, after.hash) <= options.frame_radius &&
+         dataset::correlation(before.print, after.print) >= options.frame_correlation;
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ std::vector<Sequence> find_sequences(const std::vector<std::string>& ids,
                                      const std::vector<PictureFacts>& facts, const SimilarOptions& options) {
   std::vector<Frame> frames;
   for (std::uint32_t i = 0; i < ids.size(); ++i) {
-    if (!facts[i].usable() || contrast(facts[i].print) < options.least_contrast) continue;
+    if (!facts[i].usable() || dataset::contrast(facts[i].print) < options.least_contrast) continue;
     NumberedName name = numbered_name(ids[i]);
     if (name.number >= 0) frames.push_back({std::move(name), i});
   }

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "audit/test_pictures.h"
 #include "dataset/synthetic.h"
 #include "image/draw.h"
 #include "tests/support/temp_dir.h"

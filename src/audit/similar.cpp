@@ -60,7 +60,7 @@ class Search {
       if (!facts_[i].usable()) continue;
       const auto [at, fresh] = first.emplace(facts_[i].digest, i);
       if (fresh) {
-        if (contrast(facts_[i].print) >= options_.least_contrast) distinct_.push_back(i);
+        if (dataset::contrast(facts_[i].print) >= options_.least_contrast) distinct_.push_back(i);
       } else {
         pairs_.push_back({at->second, i, Likeness::kSameFile, 1});
         sets_.join(at->second, i);
@@ -117,15 +117,14 @@ class Search {
   // What looks like a part of picture `place`, or like the whole of it, by their prints alone. For the whole
   // only what stands before it in the list, as each pair is met twice; a part may be that of any picture.
   std::vector<Candidate> candidates_of(const HashIndex& index, std::uint32_t place) const {
-    const Print& print = facts_[distinct_[place]].print;
+    const PictureFacts& facts = facts_[distinct_[place]];
     std::vector<Candidate> found;
-    look_for(index, print, {0, 0, 1, 1}, options_.hash_radius, place, &found);
+    look_for(index, facts.print, facts.hash, {0, 0, 1, 1}, place, &found);
     if (distinct_.size() <= options_.max_pictures_for_crops) {
-      for (const boxes::Box& part : tried_parts()) {
-        const Print part_print = print_of_part(print, part);
-        if (contrast(part_print) < options_.least_contrast) continue;
-        look_for(index, part_print, part, options_.hash_radius, static_cast<std::uint32_t>(distinct_.size()),
-                 &found);
+      const std::vector<std::uint64_t> hashes = hashes_of_parts(facts.print);
+      for (std::size_t k = 0; k < hashes.size(); ++k) {
+        look_for(index, facts.print, hashes[k], tried_parts()[k],
+                 static_cast<std::uint32_t>(distinct_.size()), &found);
       }
     }
     std::erase_if(found, [&](const Candidate& candidate) { return candidate.other == distinct_[place]; });
@@ -140,18 +139,26 @@ class Search {
     return found;
   }
 
-  void look_for(const HashIndex& index, const Print& print, const boxes::Box& part, int radius,
+  // Pictures before place `below` whose hash is near that of a part of `whole`, and which look like it. What
+  // the part looks like is worked out only when there is one.
+  void look_for(const HashIndex& index, const Print& whole, std::uint64_t hash, const boxes::Box& part,
                 std::uint32_t below, std::vector<Candidate>* found) const {
-    const bool whole = part == boxes::Box{0, 0, 1, 1};
-    const double least = whole ? std::min(options_.print_correlation, options_.crop_print_correlation)
-                               : options_.crop_print_correlation;
-    const std::uint64_t hash = hash_of(print);
+    const bool is_whole = part == boxes::Box{0, 0, 1, 1};
+    const double least = is_whole ? std::min(options_.print_correlation, options_.crop_print_correlation)
+                                  : options_.crop_print_correlation;
+    std::optional<Print> print, turned;
     for (const bool mirror : {false, true}) {
-      const Print turned = mirror ? mirrored(print) : print;
-      index.near(mirror ? mirrored(hash) : hash, radius, below, [&](std::uint32_t other, int) {
-        const double likeness = correlation(turned, facts_[distinct_[other]].print);
-        if (likeness >= least) found->push_back({distinct_[other], mirror, likeness, part});
-      });
+      index.near(mirror ? dataset::mirrored(hash) : hash, options_.hash_radius, below,
+                 [&](std::uint32_t other, int) {
+                   if (!print) {
+                     print = is_whole ? whole : print_of_part(whole, part);
+                     turned = dataset::mirrored(*print);
+                   }
+                   if (dataset::contrast(*print) < options_.least_contrast) return;
+                   const double likeness =
+                       dataset::correlation(mirror ? *turned : *print, facts_[distinct_[other]].print);
+                   if (likeness >= least) found->push_back({distinct_[other], mirror, likeness, part});
+                 });
     }
   }
 
@@ -218,7 +225,7 @@ class Search {
   }
 
   bool same_pixels(std::uint32_t a, std::uint32_t b) const {
-    if (facts_[a].width != facts_[b].width || facts_[a].height != facts_[b].height) return false;
+    if (facts_[a].upright != facts_[b].upright) return false;
     if (facts_[a].print != facts_[b].print) return false;
     return read_(a, 0).pixels == read_(b, 0).pixels;
   }

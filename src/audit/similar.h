@@ -8,12 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "audit/facts.h"
 #include "base/interrupt.h"
 #include "boxes/box.h"
+#include "dataset/picture_facts.h"
 #include "image/image.h"
 
 namespace maskfit::audit {
+
+using dataset::PictureFacts;
 
 enum class Likeness {
   kSameFile,    // every byte

@@ -6,13 +6,15 @@
 
 #include "audit/grouping.h"
 #include "audit/sequences.h"
-#include "audit/test_pictures.h"
+#include "dataset/test_pictures.h"
 #include "image/draw.h"
 #include "image/reduced.h"
 
 namespace maskfit::audit {
 namespace {
 
+using dataset::flipped;
+using dataset::scene;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -22,7 +24,7 @@ class Heap {
   std::uint32_t add(std::string bytes, std::string id = "") {
     const auto i = static_cast<std::uint32_t>(files_.size());
     ids_.push_back(id.empty() ? fmt::format("picture{}x", i) : std::move(id));
-    facts_.push_back(facts_of(bytes, ids_.back()));
+    facts_.push_back(dataset::facts_of(bytes, ids_.back()));
     files_.push_back(std::move(bytes));
     return i;
   }

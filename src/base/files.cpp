@@ -2,11 +2,11 @@
 
 #include <fcntl.h>
 #include <openssl/evp.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
 #include "base/error.h"
 #include "base/temporaries.h"
@@ -124,11 +124,22 @@ std::string read_file(const fs::path& path) {
     throw Error(ExitCode::kFailed, "expected a file, found a pipe or a device", path.string(),
                 "write what it gives into a file first");
   }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail("read the file", path, errno);
-  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad()) fail("read the file", path, errno);
-  return bytes;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  if (file.get() < 0 || ::fstat(file.get(), &status) != 0) fail("read the file", path, errno);
+  // One more than it has, so that its end is met in the first round; files of /proc say 0 and have more.
+  std::string bytes(static_cast<std::size_t>(status.st_size) + 1, '\0');
+  for (std::size_t size = 0;;) {
+    const ssize_t n = ::read(file.get(), bytes.data() + size, bytes.size() - size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("read the file", path, errno);
+    size += static_cast<std::size_t>(n);
+    if (n == 0) {
+      bytes.resize(size);
+      return bytes;
+    }
+    if (size == bytes.size()) bytes.resize(2 * size + 4096);
+  }
 }
 
 void append_line(const fs::path& path, std::string_view line) {

@@ -15,6 +15,7 @@
 #include "cli/model_eyes.h"
 #include "cli/picture_size.h"
 #include "cli/stage_progress.h"
+#include "dataset/picture_cache.h"
 
 namespace maskfit::cli {
 namespace fs = std::filesystem;
@@ -91,7 +92,8 @@ int run(const Options& o) {
   options.stop = base::interrupt_token();
   options.detect_confidence = o.confidence;
   if (!o.model.empty()) options.detect = eyes_of_model(o.model, o.device, data.class_names);
-  if (!o.no_cache && dataset::is_dataset(o.path)) options.cache = fs::path(o.path) / "audit-cache.bin";
+  if (!o.no_cache && dataset::is_dataset(o.path))
+    options.cache = fs::path(o.path) / dataset::kPictureCacheName;
   options.progress = [&](const std::string& stage, std::int64_t done, std::int64_t total) {
     progress.show(stage, done, total);
   };
@@ -134,7 +136,7 @@ std::function<int()> declare(CLI::App& app) {
   app.add_option("--confidence", o->confidence, "From which on the model is believed")->capture_default_str();
   app.add_option("--device", o->device, "Of the model: cpu, cuda or cuda:N")->capture_default_str();
   app.add_option("--examples", o->examples, "How many of each finding are printed")->capture_default_str();
-  app.add_flag("--no-cache", o->no_cache, "Decode every picture anew, and leave no audit-cache.bin");
+  app.add_flag("--no-cache", o->no_cache, "Decode every picture anew, and leave no picture-cache.bin");
   return [o] { return run(*o); };
 }
 

@@ -12,6 +12,7 @@
 #include "cli/data_report.h"
 #include "cli/work_progress.h"
 #include "dataset/import.h"
+#include "dataset/picture_cache.h"
 #include "dataset/tfrecords.h"
 
 namespace maskfit::cli {
@@ -19,8 +20,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using dataset::LabelFormat;
-
-constexpr const char* kCacheName = "import-cache.jsonl";
 
 struct FormatOption {
   const char* option;
@@ -60,7 +59,7 @@ void check_target(const Options& options) {
   if (options.force || !fs::exists(options.to, ignored)) return;
   // What an import that was stopped leaves behind is no obstacle to the next.
   for (const auto& entry : fs::directory_iterator(options.to, ignored)) {
-    if (entry.path().filename() == kCacheName) continue;
+    if (entry.path().filename() == dataset::kPictureCacheName) continue;
     throw base::Error(base::ExitCode::kFailed, "the dataset's folder is not empty", options.to,
                       "give another name, or --force to write a new dataset there");
   }
@@ -116,7 +115,7 @@ void fill_import_options(Options& options) {
     if (options.from == format.option) import.from = format.format;
   }
   import.rules = rules_from(options);
-  import.cache = fs::path(options.to) / kCacheName;
+  import.cache = fs::path(options.to) / dataset::kPictureCacheName;
   import.stop = base::interrupt_token();
 }
 

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/picture_size.h"
 #include "cli/stage_progress.h"
+#include "dataset/picture_cache.h"
 #include "loader/planner_options.h"
 #include "train/build_network.h"
 #include "train/run_request.h"
@@ -71,7 +72,7 @@ std::vector<audit::Sheet> sheets_of_findings(const dataset::Dataset& data, const
   audit::AuditOptions options;
   options.network = o.sheets.network;
   options.stop = base::interrupt_token();
-  if (dataset::is_dataset(o.path)) options.cache = fs::path(o.path) / "audit-cache.bin";
+  if (dataset::is_dataset(o.path)) options.cache = fs::path(o.path) / dataset::kPictureCacheName;
   options.progress = [&](const std::string& stage, std::int64_t done, std::int64_t total) {
     progress.show(stage, done, total);
   };

@@ -12,6 +12,7 @@
 #include "base/interrupt.h"
 #include "cli/command.h"
 #include "cli/stage_progress.h"
+#include "dataset/picture_cache.h"
 #include "dataset/split.h"
 
 namespace maskfit::cli {
@@ -64,7 +65,7 @@ audit::Sources group(const Options& o, dataset::Dataset* data) {
   audit::AuditOptions options;
   options.sources = audit::source_rule_from_name(o.sources);
   options.stop = base::interrupt_token();
-  options.cache = fs::path(o.path) / "audit-cache.bin";
+  options.cache = fs::path(o.path) / dataset::kPictureCacheName;
   options.progress = [&](const std::string& stage, std::int64_t done, std::int64_t total) {
     progress.show(stage, done, total);
   };

@@ -148,11 +148,11 @@ class Importer {
         if (options_.progress) options_.progress(done, total);
       });
     } catch (const base::Error&) {
-      cache_.save(true);  // the next attempt begins where this one was stopped
+      cache_.save(PictureCache::Keep::kAll);  // the next attempt begins where this one was stopped
       throw;
     }
-    cache_.save(false);
-    result_.decoded = reader.decoded();
+    cache_.save(PictureCache::Keep::kSeen);
+    result_.decoded = cache_.decoded();
   }
 
   Account& account_of(const Source& source) {

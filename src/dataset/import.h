@@ -38,8 +38,8 @@ struct ImportOptions {
   bool mend_boxes = true;
   formats::VocPixels voc_pixels = formats::VocPixels::kAuto;
   FaceRules rules;
-  // Where to keep what decoding showed, so that a second import decodes only what changed; empty: nowhere.
-  // Written also when the import is stopped.
+  // Where to keep what decoding showed, so that a second import or an audit decodes only what changed; empty:
+  // nowhere. Written also when the import is stopped. See picture_cache.h.
   std::filesystem::path cache;
   // Called with pictures done and all, from several threads but never from two at once.
   std::function<void(std::int64_t, std::int64_t)> progress;

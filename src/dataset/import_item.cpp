@@ -58,42 +58,17 @@ std::string format_name(const LabelRef& ref, const Source& source) {
 }  // namespace
 
 PictureFacts ItemReader::picture_facts(const std::string& name) const {
+  if (options_.decode_pictures) return cache_.look_at(name);
   PictureFacts facts;
-  const auto refuse = [&](const base::Error& error) {
-    facts.refused = error.what();
-    facts.remedy = error.hint();
-  };
-  if (!options_.decode_pictures) {
-    try {
-      facts.upright = image::read_image_size(name, &facts.info);
-    } catch (const base::Error& error) {
-      refuse(error);
-    }
-    return facts;
-  }
-  const FileStamp stamp = cache_.enabled() ? stamp_of(name) : FileStamp{};
-  const std::string key = fs::absolute(name).lexically_normal().string();
-  if (auto known = cache_.find(key, stamp)) {
-    cache_.keep(key);
-    return *known;
-  }
   try {
-    const std::string bytes = base::read_file(name);
-    const std::string digest = cache_.enabled() ? base::sha256(bytes) : "";
-    if (auto known = cache_.find_content(key, digest)) {
-      facts = *known;
-    } else {
-      ++decoded_;
-      try {
-        const image::Image picture = image::decode_image(bytes, name, &facts.info);
-        facts.upright = {picture.width, picture.height};
-      } catch (const base::Error& error) {
-        refuse(error);
-      }
-    }
-    if (cache_.enabled()) cache_.store(key, stamp, digest, facts);
+    image::ReadInfo info;
+    facts.upright = image::read_image_size(name, &info);
+    facts.orientation = info.orientation;
+    facts.format = info.format;
+    facts.notes = info.notes;
   } catch (const base::Error& error) {
-    refuse(error);  // a file that cannot be read is not kept: the next import may have the right to
+    facts.error = error.what();
+    facts.remedy = error.hint();
   }
   return facts;
 }
@@ -109,13 +84,13 @@ bool ItemReader::read_picture(Item* item, Sample* sample, PictureFrame* frame) c
     return false;
   }
   const PictureFacts facts = picture_facts(name);
-  if (!facts.good()) {
-    find(Severity::kRefused, facts.refused, facts.remedy);
+  if (!facts.usable()) {
+    find(Severity::kRefused, facts.error, facts.remedy);
     return false;
   }
-  for (const std::string& note : facts.info.notes) find(Severity::kRepaired, note, "");
-  item->picture_repaired = !facts.info.notes.empty();
-  *frame = {facts.upright, facts.info.stored_size, facts.info.orientation};
+  for (const std::string& note : facts.notes) find(Severity::kRepaired, note, "");
+  item->picture_repaired = !facts.notes.empty();
+  *frame = {facts.upright, facts.stored_size(), facts.orientation};
   sample->id = item->source->id_prefix + fs::path(file.path).replace_extension().generic_string();
   sample->image = fs::absolute(name).lexically_normal();
   sample->width = frame->upright.width;

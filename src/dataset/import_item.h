@@ -2,13 +2,12 @@
 
 // One picture of an import with its labels: decoded, its boxes brought upright and mended.
 
-#include <atomic>
 #include <optional>
 #include <vector>
 
 #include "dataset/import.h"
-#include "dataset/import_cache.h"
 #include "dataset/import_source.h"
+#include "dataset/picture_cache.h"
 
 namespace maskfit::dataset {
 
@@ -35,7 +34,6 @@ class ItemReader {
 
   // Writes *item only, so that items can be read in parallel.
   void read(Item* item) const;
-  std::int64_t decoded() const { return decoded_; }
 
  private:
   PictureFacts picture_facts(const std::string& name) const;
@@ -48,7 +46,6 @@ class ItemReader {
 
   const ImportOptions& options_;
   PictureCache& cache_;
-  mutable std::atomic<std::int64_t> decoded_ = 0;
 };
 
 }  // namespace maskfit::dataset

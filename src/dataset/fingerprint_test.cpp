@@ -1,11 +1,11 @@
-#include "audit/fingerprint.h"
+#include "dataset/fingerprint.h"
 
 #include <gtest/gtest.h>
 
-#include "audit/test_pictures.h"
+#include "dataset/test_pictures.h"
 #include "image/draw.h"
 
-namespace maskfit::audit {
+namespace maskfit::dataset {
 namespace {
 
 TEST(Fingerprint, SurvivesScalingRecompressionAndLight) {
@@ -57,4 +57,4 @@ TEST(Fingerprint, GreyIsTheLumaOfColour) {
 }
 
 }  // namespace
-}  // namespace maskfit::audit
+}  // namespace maskfit::dataset

@@ -1,4 +1,4 @@
-#include "audit/facts.h"
+#include "dataset/picture_facts.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -8,16 +8,17 @@
 #include <atomic>
 #include <fstream>
 
-#include "audit/facts_cache.h"
-#include "audit/test_pictures.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "dataset/picture_cache.h"
+#include "dataset/test_pictures.h"
 #include "image/draw.h"
 #include "tests/support/temp_dir.h"
 
-namespace maskfit::audit {
+namespace maskfit::dataset {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 
 class Facts : public testing::Test {
@@ -49,8 +50,8 @@ class Facts : public testing::Test {
 TEST_F(Facts, AreThoseOfTheUprightPicture) {
   const FactsResult result = collect();
   EXPECT_EQ(result.decoded, 6);
-  EXPECT_EQ(result.facts[2].width, 320);
-  EXPECT_EQ(result.facts[2].height, 240);
+  EXPECT_EQ(result.facts[2].upright.width, 320);
+  EXPECT_EQ(result.facts[2].upright.height, 240);
   EXPECT_EQ(result.facts[2].format, "jpeg");
   EXPECT_FALSE(result.facts[2].grey);
   EXPECT_GT(correlation(result.facts[2].print, print_of(scene(2))), 0.99);
@@ -115,7 +116,7 @@ TEST_F(Facts, DamagedMissingAndGreyPicturesAreValues) {
   EXPECT_THAT(result.facts[2].error, HasSubstr("empty"));
   EXPECT_TRUE(result.facts[3].usable());
   EXPECT_TRUE(result.facts[3].grey);
-  EXPECT_THAT(result.facts[3].notes, HasSubstr("png"));
+  EXPECT_THAT(result.facts[3].notes, Contains(HasSubstr("png")));
 }
 
 TEST_F(Facts, ADamagedCacheOnlyCostsTime) {
@@ -143,12 +144,31 @@ TEST_F(Facts, InterruptedKeepsWhatWasDone) {
 TEST(FactsCache, EveryTruncationIsRefused) {
   FactsByPath facts;
   facts["a"].digest = "x";
-  facts["b"].notes = "y";
+  facts["b"].notes = {"y", "z"};
   const std::string bytes = pack_facts(facts);
   ASSERT_TRUE(unpack_facts(bytes));
-  EXPECT_EQ(unpack_facts(bytes)->at("b").notes, "y");
+  EXPECT_EQ(unpack_facts(bytes)->at("b").notes, facts["b"].notes);
   for (std::size_t n = 0; n < bytes.size(); n += 7) EXPECT_FALSE(unpack_facts(bytes.substr(0, n))) << n;
 }
 
+// The import keeps what it has seen; the audit, which does not look at refused pictures, keeps all.
+TEST_F(Facts, WhatASaveKeeps) {
+  const auto file = folder_ / "cache.bin";
+  collect();
+  PictureCache some(file);
+  some.look_at(paths_[0]);
+  some.save(PictureCache::Keep::kAll);
+  EXPECT_EQ(unpack_facts(base::read_file(file))->size(), 6u);
+  some.save(PictureCache::Keep::kSeen);
+  EXPECT_EQ(unpack_facts(base::read_file(file))->size(), 1u);
+}
+
+TEST_F(Facts, ACacheThatCannotBeWrittenIsGivenUp) {
+  FactsOptions options;
+  options.cache = folder_ / "no such folder" / "0.jpg" / "cache.bin";
+  base::write_file(folder_ / "no such folder", "a file");
+  EXPECT_EQ(collect_facts(paths_, options).decoded, 6);
+}
+
 }  // namespace
-}  // namespace maskfit::audit
+}  // namespace maskfit::dataset

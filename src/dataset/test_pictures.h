@@ -1,22 +1,22 @@
 #pragma once
 
-// Small photographs that differ as photographs do, for the tests of this folder.
+// Small photographs that differ as photographs do, for tests.
 
 #include <algorithm>
 
-#include "audit/facts.h"
+#include "dataset/picture_facts.h"
 #include "dataset/synthetic.h"
 #include "image/image.h"
 #include "image/resize.h"
 
-namespace maskfit::audit {
+namespace maskfit::dataset {
 
 inline image::Image scene(std::int64_t index, image::Size size = {320, 240}) {
-  dataset::SyntheticOptions options;
+  SyntheticOptions options;
   options.size = size;
   options.max_face_height = static_cast<float>(size.height) / 2;
   options.min_face_height = static_cast<float>(size.height) / 6;
-  return dataset::draw_synthetic(options, index).image;
+  return draw_synthetic(options, index).image;
 }
 
 inline image::Image flipped(const image::Image& picture) {
@@ -35,4 +35,4 @@ inline image::Image brighter(image::Image picture, double factor, int plus) {
   return picture;
 }
 
-}  // namespace maskfit::audit
+}  // namespace maskfit::dataset

@@ -1,4 +1,4 @@
-#include "audit/fingerprint.h"
+#include "dataset/fingerprint.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "image/resize.h"
 
-namespace maskfit::audit {
+namespace maskfit::dataset {
 namespace {
 
 constexpr int kLow = 8;  // coefficients along each axis
@@ -43,14 +43,23 @@ Moments moments(const Print& print) {
 
 }  // namespace
 
-Print print_of(const image::Image& picture) {
+image::Image luma(const image::Image& picture) {
   MASKFIT_CHECK(picture.channels == 3, "channels={}", picture.channels);
-  const image::Image small = image::resize_antialias(picture, {kPrintSide, kPrintSide});
-  Print print{};
-  for (std::size_t i = 0; i < print.size(); ++i) {
-    const std::uint8_t* rgb = small.pixels.data() + 3 * i;
-    print[i] = static_cast<std::uint8_t>((299 * rgb[0] + 587 * rgb[1] + 114 * rgb[2] + 500) / 1000);
+  image::Image grey{picture.width, picture.height, 1, {}};
+  grey.pixels.resize(picture.pixels.size() / 3);
+  const std::uint8_t* rgb = picture.pixels.data();
+  for (std::uint8_t& value : grey.pixels) {
+    // 2^16 times the weights, which add up to 1.
+    value = static_cast<std::uint8_t>((19595u * rgb[0] + 38470u * rgb[1] + 7471u * rgb[2] + 32768u) >> 16);
+    rgb += 3;
   }
+  return grey;
+}
+
+Print print_of(const image::Image& picture) {
+  const image::Image small = image::resize_antialias(luma(picture), {kPrintSide, kPrintSide});
+  Print print{};
+  std::copy(small.pixels.begin(), small.pixels.end(), print.begin());
   return print;
 }
 
@@ -102,4 +111,4 @@ double correlation(const Print& a, const Print& b) {
   return covariance / (ma.deviation * mb.deviation);
 }
 
-}  // namespace maskfit::audit
+}  // namespace maskfit::dataset

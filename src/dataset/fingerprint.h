@@ -8,14 +8,17 @@
 
 #include "image/image.h"
 
-namespace maskfit::audit {
+namespace maskfit::dataset {
 
 inline constexpr int kPrintSide = 32;
 
 // The whole picture squeezed to 32 x 32 grey values, row by row.
 using Print = std::array<std::uint8_t, kPrintSide * kPrintSide>;
 
-// 0.299 R + 0.587 G + 0.114 B of the picture, squeezed. REQUIRES an RGB picture.
+// 0.299 R + 0.587 G + 0.114 B of an RGB picture, as a picture of one channel.
+image::Image luma(const image::Image& picture);
+
+// The picture's luma(), squeezed. REQUIRES an RGB picture.
 Print print_of(const image::Image& picture);
 Print mirrored(const Print& print);
 
@@ -34,4 +37,4 @@ double contrast(const Print& print);
 // Correlation of the grey values, -1 .. 1: 1 for the same picture in any light. 0 for one without contrast.
 double correlation(const Print& a, const Print& b);
 
-}  // namespace maskfit::audit
+}  // namespace maskfit::dataset
