@@ -65,7 +65,8 @@ void fix(const audit::Audit& audit, dataset::Dataset data, const fs::path& folde
                          fmt::format("{}; mended by the audit: {} changes", dataset::read_provenance(folder),
                                      summary.changes()));
   spdlog::info(
-      "{} pictures and {} boxes left out, {} boxes cut, {} made regions to ignore; the manifest before is in "
+      "left out: {} pictures, {} boxes; cut: {} boxes; made regions to ignore: {} boxes; the manifest before "
+      "is in "
       "{}, --undo puts it back",
       summary.dropped_samples, summary.dropped_boxes, summary.clipped_boxes, summary.ignored_boxes,
       kept.string());
@@ -109,8 +110,13 @@ int run(const Options& o) {
   } else {
     print(result, data, o.examples);
   }
-  if (o.fix) fix(result, data, o.path);
   const bool ready = o.fix ? audit::ready_after_repairs(result) : result.ready();
+  if (o.fix) {
+    fix(result, data, o.path);
+    if (!o.json) {
+      std::cout << "after the repairs training " << (ready ? "can go ahead" : "should still wait") << "\n";
+    }
+  }
   return static_cast<int>(ready ? base::ExitCode::kDone : base::ExitCode::kRefused);
 }
 

@@ -25,15 +25,16 @@ struct FormatOption {
   const char* option;
   LabelFormat format;
 };
-constexpr std::array<FormatOption, 9> kFormats = {{{"auto", LabelFormat::kAuto},
-                                                   {"voc", LabelFormat::kVoc},
-                                                   {"yolo", LabelFormat::kYolo},
-                                                   {"coco", LabelFormat::kCoco},
-                                                   {"kitti", LabelFormat::kKitti},
-                                                   {"labelme", LabelFormat::kLabelme},
-                                                   {"mafa", LabelFormat::kMafa},
-                                                   {"widerface", LabelFormat::kWider},
-                                                   {"fddb", LabelFormat::kFddb}}};
+constexpr std::array<FormatOption, 10> kFormats = {{{"auto", LabelFormat::kAuto},
+                                                    {"voc", LabelFormat::kVoc},
+                                                    {"yolo", LabelFormat::kYolo},
+                                                    {"coco", LabelFormat::kCoco},
+                                                    {"csv", LabelFormat::kCsv},
+                                                    {"kitti", LabelFormat::kKitti},
+                                                    {"labelme", LabelFormat::kLabelme},
+                                                    {"mafa", LabelFormat::kMafa},
+                                                    {"widerface", LabelFormat::kWider},
+                                                    {"fddb", LabelFormat::kFddb}}};
 constexpr const char* kTfrecord = "tfrecord";
 
 struct Options {
@@ -65,13 +66,28 @@ void check_target(const Options& options) {
   }
 }
 
-dataset::ImportResult read_records(const Options& options) {
-  if (options.images.empty()) {
+// Where the records are, if they are to be imported.
+std::optional<dataset::TfrecordSource> record_source(const Options& options) {
+  if (options.from != kTfrecord && options.from != "auto") return std::nullopt;
+  auto source = options.paths.size() == 1 ? dataset::find_tfrecords(options.paths.front()) : std::nullopt;
+  if (!source && options.from == kTfrecord) {
+    if (options.paths.size() > 1) {
+      throw base::Error(base::ExitCode::kUsage, "TFRecords are imported from one place at a time",
+                        options.paths[1], "give one folder, one file or a glob in quotes");
+    }
+    source = dataset::TfrecordSource{options.paths.front(), {}, ""};
+  }
+  if (!source) return std::nullopt;
+  if (!options.images.empty()) source->image_directory = options.images;
+  if (source->image_directory.empty()) {
     throw base::Error(base::ExitCode::kUsage, "TFRecords hold no pictures", "--images",
                       "give the folder that their frame ids start from");
   }
+  return source;
+}
+
+dataset::ImportResult read_records(const Options& options, const dataset::TfrecordSource& source) {
   dataset::ImportResult result;
-  const dataset::TfrecordSource source{options.paths.front(), options.images, ""};
   result.dataset = dataset::read_tfrecords(source, options.validation_fold, &result.findings);
   result.classes = dataset::map_classes(result.dataset.samples, options.import.classes, source.glob);
   for (const fs::path& file : dataset::tfrecord_files(source)) {
@@ -81,6 +97,15 @@ dataset::ImportResult read_records(const Options& options) {
   result.dataset.class_names.clear();
   dataset::normalise(result.dataset);
   return result;
+}
+
+// A refused import leaves nothing behind that would be in the way of anything; a stopped one leaves what it
+// has learnt of the pictures to the next.
+void clean_up(const fs::path& folder) {
+  std::error_code ignored;
+  if (dataset::is_dataset(folder)) return;
+  fs::remove(folder / dataset::kPictureCacheName, ignored);
+  fs::remove(folder, ignored);  // only when it is empty
 }
 
 std::string files_line(const dataset::ImportResult& result) {
@@ -119,10 +144,10 @@ void fill_import_options(Options& options) {
   import.stop = base::interrupt_token();
 }
 
-void print_result(const Options& options, const dataset::ImportResult& result) {
+void print_result(const Options& options, const dataset::ImportResult& result, bool records) {
   std::cout << result.decision << "\n" << files_line(result) << "\n";
   if (const auto known = static_cast<std::int64_t>(result.dataset.samples.size()) - result.decoded;
-      options.import.decode_pictures && options.from != kTfrecord && result.decoded == 0 && known > 0) {
+      options.import.decode_pictures && !records && result.decoded == 0 && known > 0) {
     std::cout << "no picture changed since the last import; none was decoded\n";
   }
   std::cout << "\n";
@@ -139,12 +164,18 @@ int run(Options& options) {
   check_target(options);
   fill_import_options(options);
   dataset::ImportResult result;
-  if (options.from == kTfrecord) {
-    result = read_records(options);
+  const auto records = record_source(options);
+  if (records) {
+    result = read_records(options, *records);
   } else {
     WorkProgress progress("reading", "pictures");
     options.import.progress = [&](std::int64_t done, std::int64_t total) { progress.update(done, total); };
-    result = dataset::import_folders({options.paths.begin(), options.paths.end()}, options.import);
+    try {
+      result = dataset::import_folders({options.paths.begin(), options.paths.end()}, options.import);
+    } catch (const base::Error& error) {
+      if (error.code() != base::ExitCode::kInterrupted) clean_up(options.to);
+      throw;
+    }
   }
   result.dataset.root = options.to;
   if (options.mode == "copy") {
@@ -160,12 +191,14 @@ int run(Options& options) {
                          fmt::format("imported from {}: {}; {}", fmt::join(options.paths, ", "),
                                      result.decision, files_line(result)));
   log_findings(result.findings, (fs::path(options.to) / "findings.jsonl").string());
-  print_result(options, result);
+  print_result(options, result, records.has_value());
   return 0;
 }
 
 void add_options(CLI::App& app, Options& o) {
-  app.add_option("PATH", o.paths, "Folders of pictures and labels; a glob with --from tfrecord")->required();
+  app.add_option("PATH", o.paths,
+                 "Folders of pictures and labels; or a folder, a file or a quoted glob of TFRecords")
+      ->required();
   app.add_option("--to", o.to, "Folder of the new dataset")->required();
   app.add_option("--from", o.from, "Format of the labels; auto finds it out and reads whatever is there")
       ->check(CLI::IsMember(format_names()))
@@ -192,7 +225,7 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--check", o.check, "Look at pictures by decoding them, or at their header only")
       ->check(CLI::IsMember({"decode", "header"}))
       ->capture_default_str();
-  app.add_option("--images", o.images, "Folder of the pictures, with --from tfrecord");
+  app.add_option("--images", o.images, "Folder of the pictures of TFRecords, where it is another one");
   app.add_option("--validation-fold", o.validation_fold, "Fold that validates, with --from tfrecord")
       ->capture_default_str();
   app.add_flag("--force", o.force, "Write into a folder that is not empty");

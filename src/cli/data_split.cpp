@@ -53,6 +53,10 @@ std::string table_of(const dataset::Dataset& data, const audit::Sources& sources
   return table;
 }
 
+std::string pictures(std::int64_t n) {
+  return fmt::format("{} picture{}", n, n == 1 ? "" : "s");
+}
+
 bool has_validation(const dataset::Dataset& data) {
   return std::any_of(data.samples.begin(), data.samples.end(),
                      [](const dataset::Sample& sample) { return sample.split == "val"; });
@@ -72,7 +76,7 @@ audit::Sources group(const Options& o, dataset::Dataset* data) {
   const audit::Audit found = audit::audit(*data, options);
   progress.clear();
   const std::int64_t grouped = audit::group_similar(found.similar, &data->samples);
-  spdlog::info("{} pictures belong to a group of similar ones or to a video", grouped);
+  spdlog::info("in groups of similar pictures or in videos: {}", pictures(grouped));
   return found.sources;
 }
 
@@ -96,11 +100,11 @@ int run(const Options& o) {
   } else {
     const std::int64_t moved = audit::join_parted_groups(&data.samples);
     what =
-        fmt::format("the split was kept; {} pictures joined similar ones (--again draws a new one)", moved);
+        fmt::format("the split was kept; {} joined similar ones (--again draws a new one)", pictures(moved));
   }
   std::int64_t moved = 0;
   for (std::size_t i = 0; i < before.size(); ++i) moved += before[i].split != data.samples[i].split ? 1 : 0;
-  std::cout << what << "\n" << moved << " pictures changed their split\n\n" << table_of(data, sources);
+  std::cout << what << "\n" << pictures(moved) << " changed the split\n\n" << table_of(data, sources);
   if (o.dry_run || data.samples == before) return 0;
   const fs::path kept = audit::keep_manifest(o.path, "maskfit data split", {what});
   dataset::write_dataset(data, dataset::read_findings(o.path),

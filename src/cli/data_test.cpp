@@ -93,7 +93,7 @@ TEST_F(DataCommands, ImportCopiesWhenAsked) {
 }
 
 TEST_F(DataCommands, WrongValueIsAUsageError) {
-  EXPECT_EQ(import({"--from", "csv"}).code, 2);
+  EXPECT_EQ(import({"--from", "xlsx"}).code, 2);
   EXPECT_EQ(import({"--rules", "strict"}).code, 2);
   EXPECT_EQ(import({"--max-blur", "3"}).code, 2);
   EXPECT_EQ(import({"--val-percent", "120"}).code, 2);

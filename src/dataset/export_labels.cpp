@@ -69,6 +69,16 @@ std::string mark_text(const Dataset& dataset, const ExportOptions& options, cons
 
 }  // namespace
 
+std::vector<std::string> converted_classes(const std::string& text) {
+  const auto mark = ordered_json::parse(text, nullptr, false);
+  std::vector<std::string> classes;
+  if (!mark.is_object() || !mark.contains("classes") || !mark["classes"].is_array()) return classes;
+  for (const auto& name : mark["classes"]) {
+    if (name.is_string()) classes.push_back(name.get<std::string>());
+  }
+  return classes;
+}
+
 ExportFormat export_format_from_name(const std::string& name) {
   for (const auto& [known, format] : kFormats) {
     if (name == known) return format;

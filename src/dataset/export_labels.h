@@ -52,4 +52,8 @@ struct ExportResult {
 // is not empty, kUsage for one inside the dataset, kInterrupted when stopped.
 ExportResult export_labels(const Dataset& dataset, const ExportOptions& options);
 
+// The classes in the record that export_labels() leaves beside its labels (conversion.json), in the order of
+// the dataset that was converted; empty for another text.
+std::vector<std::string> converted_classes(const std::string& text);
+
 }  // namespace maskfit::dataset

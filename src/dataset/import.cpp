@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "dataset/import_classes.h"
 #include "dataset/import_item.h"
 #include "dataset/import_source.h"
 
@@ -58,12 +59,14 @@ class Importer {
   }
 
   ImportResult run() {
+    check_classes_early(items_, options_, sources_.front().folder.string());
     read_items();
     for (std::size_t i = 0; i < items_.size(); ++i) collect(items_[i]);
     for (std::size_t i = 0; i < sources_.size(); ++i) account(sources_[i], &accounts_[i]);
     sort_findings();
     if (result_.dataset.samples.empty()) refuse_all();
-    map_all_classes();
+    result_.classes =
+        map_classes(result_.dataset.samples, options_.classes, sources_.front().folder.string());
     finish();
     return std::move(result_);
   }
@@ -129,8 +132,8 @@ class Importer {
         base::ExitCode::kRefused,
         fmt::format("no labels of a known format there; found {}", listed_endings(first)),
         first.folder.string(),
-        records ? "TFRecords are imported with --from tfrecord --images FOLDER"
-                : "give a folder that holds pictures and their labels: Pascal VOC, YOLO, COCO, KITTI, "
+        records ? "TFRecords are imported alone: give their folder, and that of their pictures with --images"
+                : "give a folder that holds pictures and their labels: Pascal VOC, YOLO, COCO, CSV, KITTI, "
                   "LabelMe, MAFA, FDDB or WIDER FACE");
   }
 
@@ -162,7 +165,6 @@ class Importer {
   void collect(Item& item) {
     Account& account = account_of(*item.source);
     result_.findings.insert(result_.findings.end(), item.findings.begin(), item.findings.end());
-    for (const auto& [name, example] : item.numbered) numbered_.emplace(name, example);
     for (const auto& [reason, n] : item.ignored) result_.ignored[reason] += n;
     if (item.sample) {
       account.outcomes[item.picture] = repaired(item) ? Outcome::kRepaired : Outcome::kUsed;
@@ -261,23 +263,6 @@ class Importer {
         sources_.front().folder.string(), "give the folder that holds the pictures and their labels");
   }
 
-  void map_all_classes() {
-    try {
-      result_.classes =
-          map_classes(result_.dataset.samples, options_.classes, sources_.front().folder.string());
-    } catch (const base::Error& error) {
-      if (numbered_.empty()) throw;
-      std::string examples;
-      for (const auto& [name, example] : numbered_)
-        examples += fmt::format("{}{} is drawn in {}", examples.empty() ? "" : ", ", name, example);
-      throw base::Error(
-          error.code(), error.what(), error.where(),
-          fmt::format("{}\n      the numbers are YOLO's, and no list of names (data.yaml, classes.txt, "
-                      "obj.names) is there; {}",
-                      error.hint(), examples));
-    }
-  }
-
   void make_ids_unique() {
     std::map<std::string, int> uses;
     for (const Sample& sample : result_.dataset.samples) ++uses[sample.id];
@@ -292,6 +277,7 @@ class Importer {
   void finish() {
     Dataset& dataset = result_.dataset;
     make_ids_unique();
+    dataset.class_names = class_order(sources_, options_.classes, dataset.samples);
     normalise(dataset);
     // Folders that part train from test, or nothing, leave validation to be drawn from the training pictures.
     const bool has_val = std::any_of(dataset.samples.begin(), dataset.samples.end(),
@@ -310,7 +296,6 @@ class Importer {
   std::vector<Source> sources_;
   std::vector<Account> accounts_;
   std::vector<Item> items_;
-  std::map<std::string, std::string> numbered_;
 };
 
 }  // namespace
@@ -318,31 +303,6 @@ class Importer {
 std::int64_t ImportResult::count(Outcome outcome) const {
   return std::count_if(files.begin(), files.end(),
                        [&](const FileRecord& file) { return file.outcome == outcome; });
-}
-
-ClassUse map_classes(std::vector<Sample>& samples, const ClassMap& map, const std::string& where) {
-  ClassUse use;
-  std::map<std::string, std::int64_t> unknown;
-  for (Sample& sample : samples) {
-    for (LabeledBox& box : sample.boxes) {
-      const auto mapped = map.find(box.class_name);
-      if (!mapped) {
-        ++unknown[box.class_name];
-        continue;
-      }
-      box.ignore = box.ignore || mapped->ignore;
-      ++use[box.class_name][box.ignore ? "ignore" : mapped->name];
-      box.class_name = mapped->name;
-    }
-  }
-  if (unknown.empty()) return use;
-  std::string names;
-  for (const auto& [name, boxes] : unknown) {
-    names += fmt::format("{}'{}' ({} boxes)", names.empty() ? "" : ", ", name, boxes);
-  }
-  throw base::Error(
-      base::ExitCode::kRefused, "classes that are not mapped: " + names, where,
-      suggest_classes_option(unknown) + "   (a=b renames, a=ignore ignores, a alone keeps the name)");
 }
 
 ImportResult import_folders(const std::vector<fs::path>& folders, const ImportOptions& options) {

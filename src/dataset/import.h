@@ -17,11 +17,11 @@
 
 namespace maskfit::dataset {
 
-enum class LabelFormat { kAuto, kVoc, kKitti, kYolo, kLabelme, kCoco, kMafa, kWider, kFddb };
+enum class LabelFormat { kAuto, kVoc, kKitti, kYolo, kLabelme, kCoco, kMafa, kWider, kFddb, kCsv };
 
 struct ImportOptions {
   // kAuto: whatever is there; of several labels of one picture the first in this order: Pascal VOC, LabelMe,
-  // COCO, MAFA, WIDER FACE, FDDB, KITTI, YOLO. The others are compared with it.
+  // COCO, MAFA, WIDER FACE, FDDB, CSV, KITTI, YOLO. The others are compared with it.
   LabelFormat from = LabelFormat::kAuto;
   ClassMap classes;
   // For samples that no folder name puts into a split.

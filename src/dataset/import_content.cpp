@@ -8,9 +8,13 @@
 #include "base/files.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "dataset/export_staging.h"
 #include "formats/coco.h"
+#include "formats/crc32c.h"
+#include "formats/csv_boxes.h"
 #include "formats/fddb.h"
 #include "formats/labelme.h"
+#include "formats/little_endian.h"
 #include "formats/mat5.h"
 #include "formats/text_lines.h"
 #include "formats/widerface.h"
@@ -38,10 +42,10 @@ bool is_text(std::string_view bytes) {
   });
 }
 
-// Length, masked CRC and payload; the upper half of the length is 0 for any record below 4 GiB.
-bool is_tfrecord(std::string_view bytes, const fs::path& name) {
-  return bytes.size() >= 16 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) &&
-         name.string().find("tfrecord") != std::string::npos;
+// A length of eight bytes and its masked CRC.
+bool is_tfrecord(std::string_view bytes) {
+  return bytes.size() >= 16 &&
+         formats::mask_crc(formats::crc32c(bytes.substr(0, 8))) == formats::load_le<std::uint32_t>(bytes, 8);
 }
 
 // A word, then numbers. How many fields there must be is for the parser to say, with the line.
@@ -75,9 +79,13 @@ Content text_content(std::string_view text, const fs::path& name) {
   if (text[first] == '{' || text[first] == '[') {
     if (formats::is_coco_text(text)) return Content::kCoco;
     if (formats::is_labelme_text(text)) return Content::kLabelme;
+    if (name.filename() == StagedFolder::kMarkFile &&
+        text.find("maskfit data convert") != std::string_view::npos)
+      return Content::kConversion;
     return Content::kText;
   }
   if (names_classes(name)) return Content::kNames;
+  if (formats::is_csv_boxes_text(text)) return Content::kCsv;
   const std::string ending = base::to_lower(name.extension().string());
   if (ending == ".yaml" || ending == ".yml") return Content::kYaml;
   if (formats::is_wider_text(text)) return Content::kWiderText;
@@ -109,7 +117,7 @@ Content content_of(std::string_view beginning, const fs::path& name) {
     return base::to_lower(name.filename().string()).find("wider") != std::string::npos ? Content::kWiderMat
                                                                                        : Content::kMafa;
   }
-  if (is_tfrecord(beginning, name)) return Content::kTfrecord;
+  if (is_tfrecord(beginning)) return Content::kTfrecord;
   return is_text(beginning) ? text_content(beginning, name) : Content::kOther;
 }
 
@@ -148,6 +156,8 @@ const char* content_name(Content content) {
       return "WIDER FACE annotation file";
     case Content::kFddb:
       return "FDDB ellipse list";
+    case Content::kCsv:
+      return "CSV annotation file";
     case Content::kKitti:
       return "KITTI label";
     case Content::kYolo:
@@ -160,6 +170,8 @@ const char* content_name(Content content) {
       return "list of pictures";
     case Content::kTfrecord:
       return "TFRecord";
+    case Content::kConversion:
+      return "record of a conversion by maskfit";
     case Content::kEmpty:
       return "empty file";
     case Content::kText:

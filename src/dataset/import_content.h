@@ -22,14 +22,16 @@ enum class Content {
   kWiderMat,  // wider_face_*.mat
   kWiderText,
   kFddb,
+  kCsv,
   kKitti,
   kYolo,
   kNames,     // class names, one a line
   kYaml,      // data.yaml
   kPathList,  // a path a line
   kTfrecord,
-  kEmpty,  // nothing but white space
-  kText,   // other text
+  kConversion,  // what `maskfit data convert` writes beside its labels
+  kEmpty,       // nothing but white space
+  kText,        // other text
   kOther,
 };
 

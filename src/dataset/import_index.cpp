@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "dataset/import_rules.h"
 #include "formats/coco.h"
+#include "formats/csv_boxes.h"
 #include "formats/fddb.h"
 #include "formats/mafa.h"
 #include "formats/widerface.h"
@@ -33,6 +34,18 @@ class Reader {
       drawn.labeled.ignore = object.crowd;
       drawn.line = object.index;
       if (object.crowd) ++index_->ignored["COCO: marked as a crowd"];
+      entry.boxes.push_back(std::move(drawn));
+    }
+    index_->entries.push_back(std::move(entry));
+  }
+
+  void add(const formats::CsvImage& image) {
+    IndexEntry entry{with_slashes(image.file_name), image.line, {image.width, image.height}, {}, ""};
+    for (const formats::CsvObject& object : image.objects) {
+      DrawnBox drawn;
+      drawn.labeled.box_in_image = object.box_in_image;
+      drawn.labeled.class_name = object.class_name;
+      drawn.line = object.line;
       entry.boxes.push_back(std::move(drawn));
     }
     index_->entries.push_back(std::move(entry));
@@ -116,10 +129,13 @@ IndexFile read_index(Content content, const std::string& bytes, const std::strin
   switch (content) {
     case Content::kCoco: {
       int number = 0;
-      for (const formats::CocoImage& image : formats::parse_coco(bytes, file, findings))
+      for (const formats::CocoImage& image : formats::parse_coco(bytes, file, findings, &index.class_names))
         reader.add(image, ++number);
       break;
     }
+    case Content::kCsv:
+      for (const auto& image : formats::parse_csv_boxes(bytes, file, findings)) reader.add(image);
+      break;
     case Content::kMafa: {
       const formats::MafaFile mafa = formats::parse_mafa(bytes, file, findings);
       for (const formats::MafaPicture& picture : mafa.pictures) reader.add(picture, mafa.part);
@@ -139,12 +155,13 @@ IndexFile read_index(Content content, const std::string& bytes, const std::strin
 }
 
 bool is_index(Content content) {
-  return content == Content::kCoco || content == Content::kMafa || content == Content::kWiderMat ||
-         content == Content::kWiderText || content == Content::kFddb;
+  return content == Content::kCoco || content == Content::kCsv || content == Content::kMafa ||
+         content == Content::kWiderMat || content == Content::kWiderText || content == Content::kFddb;
 }
 
 LabelFormat format_of(Content content) {
   return content == Content::kCoco   ? LabelFormat::kCoco
+         : content == Content::kCsv  ? LabelFormat::kCsv
          : content == Content::kMafa ? LabelFormat::kMafa
          : content == Content::kFddb ? LabelFormat::kFddb
                                      : LabelFormat::kWider;
@@ -152,6 +169,7 @@ LabelFormat format_of(Content content) {
 
 const char* index_format_name(LabelFormat format) {
   return format == LabelFormat::kCoco   ? "COCO"
+         : format == LabelFormat::kCsv  ? "CSV"
          : format == LabelFormat::kMafa ? "MAFA"
          : format == LabelFormat::kFddb ? "FDDB"
                                         : "WIDER FACE";

@@ -1,6 +1,6 @@
 #pragma once
 
-// Annotation files that hold the labels of many pictures: COCO, MAFA, WIDER FACE, FDDB. The place to add
+// Annotation files that hold the labels of many pictures: COCO, CSV, MAFA, WIDER FACE, FDDB. The place to add
 // another.
 
 #include <optional>
@@ -27,10 +27,11 @@ struct IndexEntry {
 struct IndexFile {
   LabelFormat format = LabelFormat::kCoco;
   std::vector<IndexEntry> entries;
+  std::vector<std::string> class_names;         // in the file's own order, where it has a list
   std::map<std::string, std::int64_t> ignored;  // faces that a rule ignores, by reason
 };
 
-// Reads a file whose content is kCoco, kMafa, kWiderMat, kWiderText or kFddb. Findings as the parsers give
+// Reads a file whose content is an index, see is_index(). Findings as the parsers give
 // them. Throws base::Error for a file that cannot be read as such.
 IndexFile read_index(Content content, const std::string& bytes, const std::string& file,
                      const ImportOptions& options, base::Findings* findings);

@@ -159,14 +159,6 @@ void ItemReader::compare(const LabelRef& ref, const PictureFrame& frame, Item* i
                                         format_name(item->labels.front(), *item->source))});
 }
 
-void ItemReader::note_numbered(const LabelRef& ref, const std::vector<DrawnBox>& boxes, Item* item) const {
-  if (ref.reader == nullptr || ref.reader->format != LabelFormat::kYolo || ref.names != nullptr) return;
-  for (const DrawnBox& drawn : boxes) {
-    item->numbered.emplace(drawn.labeled.class_name,
-                           fmt::format("{}:{}", item->source->name(ref.file), drawn.line));
-  }
-}
-
 void ItemReader::read(Item* item) const {
   Sample sample;
   PictureFrame frame;
@@ -186,7 +178,6 @@ void ItemReader::read(Item* item) const {
       item->findings.push_back({Severity::kRepaired, file, 0, "", ref.how, "they were paired"});
     const auto boxes = read_label(ref, frame, item, &item->findings);
     if (!boxes) continue;
-    note_numbered(ref, *boxes, item);
     for (const DrawnBox& drawn : *boxes) {
       sample.boxes.push_back(drawn.labeled);
       LabeledBox& box = sample.boxes.back();

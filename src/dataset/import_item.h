@@ -22,9 +22,7 @@ struct Item {
   std::optional<Sample> sample;
   base::Findings findings;
   bool picture_repaired = false;
-  std::vector<LabelFate> fates;  // of each label
-  std::map<std::string, std::string>
-      numbered;  // YOLO's classes without a name -> "file:line" of the first box
+  std::vector<LabelFate> fates;                 // of each label
   std::map<std::string, std::int64_t> ignored;  // faces below the least size
 };
 
@@ -42,7 +40,6 @@ class ItemReader {
   std::optional<std::vector<DrawnBox>> read_label(const LabelRef& ref, const PictureFrame& frame, Item* item,
                                                   base::Findings* findings) const;
   void compare(const LabelRef& ref, const PictureFrame& frame, Item* item) const;
-  void note_numbered(const LabelRef& ref, const std::vector<DrawnBox>& boxes, Item* item) const;
 
   const ImportOptions& options_;
   PictureCache& cache_;

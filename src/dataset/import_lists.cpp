@@ -21,19 +21,24 @@ std::string split_named(const fs::path& file) {
   return stem == "test" ? "test" : "";
 }
 
-// The last part of a path of any system, without a picture's ending ("a.b" of a list without endings stays).
+// The last part of a path of any system. A list of Pascal VOC for one class has 1, 0 or -1 behind each name.
 std::set<std::string> names_in(const std::string& text) {
   std::set<std::string> names;
   formats::TextLines lines(text);
   for (std::string_view line; lines.next(&line);) {
-    const std::string name = base::trim(line);
+    std::string name = base::trim(line);
+    const std::size_t blank = name.find_last_of(" \t");
+    if (blank != std::string::npos) {
+      const std::string mark = name.substr(blank + 1);
+      if (mark == "1" || mark == "0" || mark == "-1") name = base::trim(name.substr(0, blank));
+    }
     if (!name.empty()) names.insert(name.substr(name.find_last_of("/\\") + 1));
   }
   return names;
 }
 
-// Puts the listed pictures into the split; false when not half of the list's lines are pictures of the
-// folder.
+// Puts the listed pictures into the split ("": leaves them where they are); false when not half of the list's
+// lines are pictures of the folder.
 bool apply_split(const std::string& split, const std::set<std::string>& names, Source* source) {
   std::vector<std::size_t> listed;
   for (std::size_t i = 0; i < source->files.size(); ++i) {
@@ -76,10 +81,9 @@ void read_lists(Source* source) {
     if (picture || (content != Content::kPathList && content != Content::kText)) continue;
     const std::string split = split_named(source->files[i].path);
     const bool fddb_list = content == Content::kPathList && !fddb.empty();
-    if (split.empty() && !fddb_list) continue;
     const std::string text = base::read_file(source->folder / source->files[i].path);
-    if (!split.empty() && apply_split(split, names_in(text), source)) {
-      source->helpers[i] = fmt::format("{} pictures", split);
+    if ((!fddb_list || !split.empty()) && apply_split(split, names_in(text), source)) {
+      source->helpers[i] = split.empty() ? "list of pictures" : fmt::format("{} pictures", split);
     } else if (fddb_list && fddb.contains(base::trim(text.substr(0, text.find('\n'))))) {
       check_fddb_list(i, text, fddb, source);
     }

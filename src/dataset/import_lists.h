@@ -7,8 +7,9 @@
 
 namespace maskfit::dataset {
 
-// Lists that name pictures of the folder put those that no folder's name puts into a split there; FDDB's are
-// held against its ellipses. Adds them to source->helpers, and findings for what does not fit.
+// Lists that name pictures of the folder, one a line, are no stray files; those called train, val or test put
+// those that no folder's name puts into a split there; FDDB's are held against its ellipses. Adds them to
+// source->helpers, and findings for what does not fit.
 void read_lists(Source* source);
 
 }  // namespace maskfit::dataset

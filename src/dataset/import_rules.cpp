@@ -18,14 +18,15 @@ FaceVerdict ignored(const char* class_name, std::string why) {
 }
 
 FaceVerdict judge_reference(const formats::MafaFace& face, formats::MafaPart part, const FaceRules& rules) {
-  const bool train = part == formats::MafaPart::kTrain;
-  if ((train || face.type == MafaFaceType::kMasked) && face.occluder_type != kBody &&
-      face.occlusion_degree >= rules.mask_degree) {
-    return {kMaskClass, ""};
+  const auto use = part == formats::MafaPart::kTrain ? mafa_train_use : mafa_test_use;
+  switch (use(face, KittiRules::kReference, rules.mask_degree)) {
+    case FaceUse::kMask:
+      return {kMaskClass, ""};
+    case FaceUse::kNoMask:
+      return {kNoMaskClass, ""};
+    default:
+      return ignored(kMaskClass, "MAFA: the reference takes it neither as mask nor as no-mask");
   }
-  if (train ? face.occluder_type == kBody && face.occlusion_degree < 2 : face.type == MafaFaceType::kUnmasked)
-    return {kNoMaskClass, ""};
-  return ignored(kMaskClass, "MAFA: the reference takes it neither as mask nor as no-mask");
 }
 
 }  // namespace

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "dataset/export_labels.h"
 #include "dataset/import_lists.h"
+#include "dataset/number_pairs.h"
 #include "formats/utf8.h"
 
 namespace maskfit::dataset {
@@ -36,6 +39,7 @@ class Surveyor {
     }
     account_labels();
     read_lists(&source_);
+    list_classes();
     account_rest();
     source_.decision = decision();
   }
@@ -145,8 +149,9 @@ class Surveyor {
       }
     }
     if (!any) return;
-    const Pairing pairing =
+    Pairing pairing =
         pair_files(files, [&](std::size_t label) { return reader.stated_picture(read(label)); });
+    if (reader.format == LabelFormat::kYolo) check_numbers(&pairing);
     for (const Pair& pair : pairing.pairs) {
       LabelRef ref{pair.label, &reader, nullptr, nullptr, pair.how};
       if (reader.format == LabelFormat::kYolo) ref.names = names_for(pair.label);
@@ -167,6 +172,63 @@ class Surveyor {
     }
   }
 
+  // Pairs that only numbers made must fit the sizes of their pictures.
+  void check_numbers(Pairing* pairing) const {
+    std::vector<Pair*> pairs;
+    for (Pair& pair : pairing->pairs) {
+      if (pair.by_number) pairs.push_back(&pair);
+    }
+    std::sort(pairs.begin(), pairs.end(), [&](const Pair* a, const Pair* b) {
+      const auto rank = [&](const Pair* pair) {
+        const fs::path& path = source_.files[pair->label].path;
+        return std::tuple(path.parent_path(), last_number(path.stem().string()), path);
+      };
+      return rank(a) < rank(b);
+    });
+    std::vector<NumberPair> facts;
+    std::vector<std::size_t> pictures;
+    for (const Pair* pair : pairs) {
+      NumberPair fact;
+      base::Findings ignored;
+      try {
+        image::ReadInfo info;
+        image::read_image_size(source_.name(pair->picture), &info);
+        fact.size = info.stored_size;
+        fact.boxes = formats::parse_yolo(read(pair->label), "", &ignored);
+      } catch (const base::Error&) {
+        fact.boxes.clear();  // no evidence; reading it in earnest says why
+      }
+      facts.push_back(std::move(fact));
+      pictures.push_back(pair->picture);
+    }
+    settle_numbers(judge_numbers(facts), pictures, pairs, pairing);
+  }
+
+  void settle_numbers(const NumberVerdict& verdict, const std::vector<std::size_t>& pictures,
+                      const std::vector<Pair*>& pairs, Pairing* pairing) const {
+    const auto picture_name = [&](std::size_t picture) {
+      return source_.files[picture].path.filename().string();
+    };
+    for (std::size_t i = 0; verdict.shift != 0 && i < pairs.size(); ++i) {
+      pairs[i]->picture = pictures[(i + verdict.shift) % pairs.size()];
+      pairs[i]->how = fmt::format(
+          "its boxes are whole pixels of {} and not of {}: these {} labels were numbered apart from their "
+          "pictures, and shifted against each other all of them fit",
+          picture_name(pairs[i]->picture), picture_name(pictures[i]), pairs.size());
+    }
+    std::set<std::size_t> wrong;
+    for (const std::size_t i : verdict.contradicted) {
+      const std::string what = fmt::format(
+          "by their numbers {} and {} belong together, but the boxes are whole pixels of a picture "
+          "of another size",
+          source_.files[pairs[i]->label].path.filename().string(), picture_name(pictures[i]));
+      pairing->left.push_back({pairs[i]->label, what, false});
+      pairing->left.push_back({pictures[i], what, false});
+      wrong.insert(pairs[i]->label);
+    }
+    std::erase_if(pairing->pairs, [&](const Pair& pair) { return wrong.contains(pair.label); });
+  }
+
   void read_indices() {
     const PictureFinder finder(source_.files);
     for (std::size_t i = 0; i < source_.files.size(); ++i) {
@@ -174,8 +236,11 @@ class Surveyor {
       if (!is_index(content) || !wanted(format_of(content))) continue;
       labels_used_.insert(i);
       try {
-        source_.indices[i] = read_index(content, read(i), source_.name(i), options_, &source_.findings);
+        IndexFile& index = source_.indices[i];
+        index = read_index(content, read(i), source_.name(i), options_, &source_.findings);
+        if (!index.class_names.empty()) source_.class_lists.push_back(index.class_names);
       } catch (const base::Error& error) {
+        source_.indices.erase(i);
         find(Severity::kRefused, i, error.what(), error.hint());
         continue;
       }
@@ -194,6 +259,24 @@ class Surveyor {
       }
       source_.findings.push_back({Severity::kRefused, source_.name(file), entry.line, "picture", reason,
                                   picture_hint(index.format)});
+    }
+  }
+
+  // What lists say of the order of classes: ours first, which tells the order that was trained with.
+  void list_classes() {
+    for (std::size_t i = 0; i < source_.files.size(); ++i) {
+      if (source_.contents[i] != Content::kConversion) continue;
+      source_.helpers[i] = "order of the classes";
+      if (auto classes = converted_classes(read(i)); !classes.empty()) {
+        source_.class_lists = {std::move(classes)};
+        return;
+      }
+    }
+    for (const auto& [file, names] : source_.names) {
+      if (!source_.helpers.contains(file)) continue;
+      std::vector<std::string> list;
+      for (const auto& [number, name] : names) list.push_back(name);
+      source_.class_lists.push_back(std::move(list));
     }
   }
 
@@ -249,9 +332,14 @@ class Surveyor {
     if (options_.from != LabelFormat::kAuto) text += " (as asked for)";
     for (const auto& [name, n] : compared)
       text += fmt::format("; {} {} labels of the same pictures were compared with them", n, name);
-    for (const auto& [file, use] : source_.helpers)
-      text += fmt::format("; {} from {}", use, source_.files[file].path.string());
-    return text.empty() ? "no labels that belong to a picture" : text;
+    if (text.empty()) text = "no labels that belong to a picture";
+    std::map<std::string, std::vector<std::size_t>> uses;
+    for (const auto& [file, use] : source_.helpers) uses[use].push_back(file);
+    for (const auto& [use, files] : uses) {
+      text += fmt::format("; {} from {}", use, source_.files[files.front()].path.string());
+      if (files.size() > 1) text += fmt::format(" and {} more", files.size() - 1);
+    }
+    return text;
   }
 
   const ImportOptions& options_;

@@ -42,8 +42,9 @@ struct Source {
   std::map<std::size_t, std::vector<LabelRef>>
       labels;  // of each picture that has any, the one to believe first
   std::vector<Unneeded> unneeded;
-  std::vector<std::size_t> unlabelled;         // pictures that nothing says anything of
-  std::map<std::size_t, std::string> helpers;  // files used beside pictures and labels: what for
+  std::vector<std::size_t> unlabelled;                // pictures that nothing says anything of
+  std::map<std::size_t, std::string> helpers;         // files used beside pictures and labels: what for
+  std::vector<std::vector<std::string>> class_lists;  // in the order of each file that lists class names
   base::Findings findings;
   std::string decision;
 

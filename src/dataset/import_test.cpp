@@ -135,8 +135,7 @@ TEST_F(ImportTest, UnknownClassesAreAnErrorWithTheOptionToPaste) {
     FAIL() << "accepted";
   } catch (const base::Error& error) {
     EXPECT_EQ(error.code(), base::ExitCode::kRefused);
-    EXPECT_STREQ(error.what(),
-                 "classes that are not mapped: 'with_mask' (1 boxes), 'without_mask' (1 boxes)");
+    EXPECT_STREQ(error.what(), "classes that are not mapped: 'with_mask' (1 box), 'without_mask' (1 box)");
     EXPECT_THAT(error.hint(), HasSubstr("--classes with_mask=mask,without_mask=no-mask "));
   }
 }

@@ -68,22 +68,23 @@ FaceUse kaggle_use(const std::string& name, KittiRules rules) {
   return FaceUse::kExcluded;
 }
 
-FaceUse mafa_train_use(const formats::MafaFace& face, KittiRules rules) {
+FaceUse mafa_train_use(const formats::MafaFace& face, KittiRules rules, int mask_degree) {
   const bool reference = rules == KittiRules::kReference;
   if (!reference && !has_area(face)) return FaceUse::kNothing;
   const int type = face.occluder_type, degree = face.occlusion_degree;
   const bool worn = reference ? type != kBody : type == kSimple || type == kComplex;
-  if (worn && degree > 2) return FaceUse::kMask;
+  if (worn && degree >= mask_degree) return FaceUse::kMask;
   if (type == kBody && degree < 2 && (reference || degree >= 0)) return FaceUse::kNoMask;
   return FaceUse::kExcluded;
 }
 
-FaceUse mafa_test_use(const formats::MafaFace& face, KittiRules rules) {
+FaceUse mafa_test_use(const formats::MafaFace& face, KittiRules rules, int mask_degree) {
   const bool reference = rules == KittiRules::kReference;
   if (!reference && !has_area(face)) return FaceUse::kNothing;
   const int type = face.occluder_type;
   const bool worn = reference ? type != kBody : type == kSimple || type == kComplex;
-  if (face.type == formats::MafaFaceType::kMasked && worn && face.occlusion_degree > 2) return FaceUse::kMask;
+  if (face.type == formats::MafaFaceType::kMasked && worn && face.occlusion_degree >= mask_degree)
+    return FaceUse::kMask;
   if (face.type == formats::MafaFaceType::kUnmasked) return FaceUse::kNoMask;
   return FaceUse::kExcluded;
 }

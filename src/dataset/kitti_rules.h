@@ -29,9 +29,10 @@ using Corners = std::array<double, 4>;  // x1, y1, x2, y2
 // later versions of the set, too (with_mask, without_mask, ...), in any case.
 FaceUse kaggle_use(const std::string& name, KittiRules rules);
 // Mask: covered by something man-made in more than two regions. No-Mask: touched by a hand or hair in fewer
-// than two. The reference takes unknown (-1) for both.
-FaceUse mafa_train_use(const formats::MafaFace& face, KittiRules rules);
-FaceUse mafa_test_use(const formats::MafaFace& face, KittiRules rules);
+// than two. The reference takes unknown (-1) for both. `mask_degree`: from how many regions on.
+inline constexpr int kMafaMaskDegree = 3;
+FaceUse mafa_train_use(const formats::MafaFace& face, KittiRules rules, int mask_degree = kMafaMaskDegree);
+FaceUse mafa_test_use(const formats::MafaFace& face, KittiRules rules, int mask_degree = kMafaMaskDegree);
 // No-Mask unless occluded; correct also excludes invalid faces.
 FaceUse wider_use(const formats::WiderFace& face, KittiRules rules);
 // Whether the project takes pictures of this event ("2--Demonstration").

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <regex>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -17,6 +16,23 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kFirstBytes = 1024;
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// NAME.z01 and NAME.r01; NAME.7z.001, NAME.tar.001, ...
+bool is_split_archive(const std::string& lower) {
+  const std::size_t dot = lower.rfind('.');
+  if (dot == std::string::npos) return false;
+  const std::string_view ending = std::string_view(lower).substr(dot + 1);
+  if (ending.size() != 3) return false;
+  if (ending[0] == 'z' || ending[0] == 'r') return all_digits(ending.substr(1));
+  const std::string_view before = std::string_view(lower).substr(0, dot);
+  return all_digits(ending) &&
+         (before.ends_with(".7z") || before.ends_with(".zip") || before.ends_with(".rar") ||
+          before.ends_with(".tar") || before.ends_with(".gz"));
+}
 
 bool named_like_archive(const std::string& lower) {
   for (const char* ending :
@@ -146,11 +162,10 @@ class Scanner {
   // Files that a person will wonder about.
   void explain_other(const fs::path& path, const std::string& first, std::uint64_t size) {
     const std::string lower = base::to_lower(path.filename().string());
-    static const std::regex split("\\.(z\\d\\d|(7z|zip|rar|tar|gz)\\.\\d{3}|r\\d\\d)$");
     if (lower.ends_with(".crdownload") || lower.ends_with(".part") || lower.ends_with(".downloading") ||
         lower.ends_with(".!ut") || lower.ends_with(".aria2")) {
       finding(base::Severity::kWarning, path, "an unfinished download", "let it finish, then run this again");
-    } else if (std::regex_search(lower, split)) {
+    } else if (is_split_archive(lower)) {
       finding(base::Severity::kRefused, path, "a part of a split archive",
               "join the parts first: `cat NAME.zip.0* > NAME.zip`, or for .z01: `zip -s 0 NAME.zip --out "
               "whole.zip`");

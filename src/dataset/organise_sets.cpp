@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <regex>
 
 #include "base/text.h"
 #include "dataset/public_sets.h"
@@ -98,23 +97,35 @@ void lay_out_mafa(PictureUse& use, Layout& layout, OrganiseReport* report) {
   }
 }
 
+// 7 in "fddb-fold-07-ellipselist.txt", "fold_7" and "fold7": one or two digits; 0 when there are none.
+int fddb_fold(const std::string& lower) {
+  const std::size_t word = lower.find("fold");
+  if (word == std::string::npos) return 0;
+  std::size_t at = word + 4;
+  for (const char mark : {'-', '_'}) at += at < lower.size() && lower[at] == mark ? 1 : 0;
+  int fold = 0;
+  for (std::size_t end = std::min(at + 2, lower.size()); at < end && lower[at] >= '0' && lower[at] <= '9';
+       ++at)
+    fold = 10 * fold + (lower[at] - '0');
+  return fold;
+}
+
 void lay_out_fddb(PictureUse& use, Layout& layout, OrganiseReport* report) {
   Inventory folds, pictures;
   std::uint64_t faces = 0;
-  static const std::regex number("fold-?_?(\\d{1,2})");
   for (const FoundKind kind : {FoundKind::kFddbEllipses, FoundKind::kFddbList}) {
     for (const FoundFile* file : use.of_kind(kind)) {
-      std::smatch match;
       const std::string name = base::to_lower(name_of(file->path));
-      if (!std::regex_search(name, match, number) || std::stoi(match[1]) < 1 || std::stoi(match[1]) > 10) {
+      const int fold = fddb_fold(name);
+      if (fold < 1 || fold > 10) {
         report->findings.push_back({base::Severity::kRefused, file->path, 0, "",
                                     "an FDDB list whose name says no fold",
                                     "call it FDDB-fold-NN-ellipseList.txt with NN from 01 to 10"});
         continue;
       }
       const bool ellipses = kind == FoundKind::kFddbEllipses;
-      const std::string target = fmt::format("fddb/FDDB-folds/FDDB-fold-{:02d}{}.txt", std::stoi(match[1]),
-                                             ellipses ? "-ellipseList" : "");
+      const std::string target =
+          fmt::format("fddb/FDDB-folds/FDDB-fold-{:02d}{}.txt", fold, ellipses ? "-ellipseList" : "");
       use.claim(file);
       layout[target].push_back(file);
       pictures.listed.insert(file->names.begin(), file->names.end());

@@ -174,7 +174,8 @@ class Pairer {
       const std::size_t picture = pictures->second[0], label = labels[0];
       pairing_.pairs.push_back({picture, label,
                                 fmt::format("its picture is called {}, which fits no other label",
-                                            files_[picture].path.filename().string())});
+                                            files_[picture].path.filename().string()),
+                                true});
       std::erase_if(pairing_.left,
                     [&](const Pairing::Left& left) { return left.file == picture || left.file == label; });
     }

@@ -30,7 +30,8 @@ std::vector<SurveyedFile> survey(const std::filesystem::path& folder);
 struct Pair {
   std::size_t picture = 0;
   std::size_t label = 0;
-  std::string how;  // "" when the names are equal, else one clause: what differs ("img_1" and "IMG_1")
+  std::string how;         // "" when the names are equal, else one clause: what differs ("img_1" and "IMG_1")
+  bool by_number = false;  // only the numbers in the names agree; see number_pairs.h
 };
 
 struct Pairing {

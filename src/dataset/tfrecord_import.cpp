@@ -2,15 +2,20 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <set>
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/text.h"
 #include "dataset/box_rules.h"
 #include "dataset/folds.h"
 #include "dataset/frame_example.h"
+#include "dataset/survey.h"
 #include "dataset/tfrecords.h"
+#include "formats/crc32c.h"
+#include "formats/little_endian.h"
 #include "formats/tfrecord.h"
 #include "image/image.h"
 
@@ -111,7 +116,64 @@ void append_frames(const fs::path& file, const std::string& split, std::vector<E
   }
 }
 
+// A path as a glob that matches nothing else.
+std::string escaped(const std::string& path) {
+  std::string glob;
+  for (const char c : path) {
+    if (c == '*' || c == '?' || c == '[' || c == '\\') glob += '\\';
+    glob += c;
+  }
+  return glob;
+}
+
+bool holds_records(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  char head[12] = {};
+  stream.read(head, sizeof(head));
+  const std::string_view bytes(head, sizeof(head));
+  return stream.gcount() == sizeof(head) &&
+         formats::mask_crc(formats::crc32c(bytes.substr(0, 8))) == formats::load_le<std::uint32_t>(bytes, 8);
+}
+
+bool is_label_name(const fs::path& file) {
+  const std::string ending = base::to_lower(file.extension().string());
+  return ending == ".xml" || ending == ".txt" || ending == ".csv" || ending == ".mat";
+}
+
+// Files of records in a folder, as one glob; those of one conversion lie side by side and begin alike.
+std::optional<TfrecordSource> records_in(const fs::path& folder) {
+  std::string common;
+  bool any = false;
+  for (const SurveyedFile& file : survey(folder)) {
+    if (is_label_name(file.path)) return std::nullopt;
+    std::error_code ignored;
+    if (file.kind == FileKind::kPicture || !fs::is_regular_file(folder / file.path, ignored)) continue;
+    if (!holds_records(folder / file.path)) continue;
+    const std::string name = (folder / file.path).string();
+    const auto end = std::mismatch(common.begin(), common.end(), name.begin(), name.end()).first;
+    common = any ? std::string(common.begin(), end) : name;
+    any = true;
+  }
+  if (!any) return std::nullopt;
+  return TfrecordSource{escaped(common) + "*", folder, ""};
+}
+
 }  // namespace
+
+std::optional<TfrecordSource> find_tfrecords(const std::string& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return records_in(path);
+  if (fs::is_regular_file(path, ignored))
+    return holds_records(path) ? std::optional(TfrecordSource{escaped(path), {}, ""}) : std::nullopt;
+  if (path.find_first_of("*?[") == std::string::npos) return std::nullopt;
+  try {
+    const TfrecordSource source{path, {}, ""};
+    if (holds_records(tfrecord_files(source).front())) return source;
+  } catch (const base::Error&) {
+    // Matches nothing.
+  }
+  return std::nullopt;
+}
 
 std::vector<fs::path> tfrecord_files(const TfrecordSource& source) {
   glob_t found{};

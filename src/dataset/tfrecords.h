@@ -76,6 +76,11 @@ enum class TfrecordBoxes {
 // The files of one source, sorted. Throws base::Error (kRefused) when none matches.
 std::vector<std::filesystem::path> tfrecord_files(const TfrecordSource& source);
 
+// TFRecords at a path that a user calls data: a file of them, a folder that holds some and no other labels
+// (the folder is taken for that of the pictures, too), or a glob whose first file is one. Told by the
+// checksum in their first bytes, whatever they are called. Nothing for anything else.
+std::optional<TfrecordSource> find_tfrecords(const std::string& path);
+
 // The frames of one source; where validation_fold is given, the files of that fold (by name) are "val", all
 // others "train". A frame whose picture is missing or unreadable, or whose record is wrong, is left out with
 // a refused finding (its `line` is the number of the record in the file). Damaged files throw. `findings` may

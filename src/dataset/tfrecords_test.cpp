@@ -278,6 +278,35 @@ TEST_F(TfrecordsTest, EmptyGlobAndDamagedFileAreErrors) {
               ThrowsMessage<base::Error>(HasSubstr("the record at byte 0 is cut off")));
 }
 
+TEST_F(TfrecordsTest, RecordsAreFoundByTheirContent) {
+  export_tfrecords(pictures(10), options());
+  auto folder = find_tfrecords(folder_.path().string());
+  ASSERT_TRUE(folder);
+  EXPECT_EQ(folder->image_directory, folder_.path());
+  folder->image_directory = folder_ / "train";  // where the frame ids start
+  EXPECT_EQ(read_tfrecords(*folder, 0).samples.size(), 10u);
+  const auto inner = find_tfrecords((folder_ / "records").string());
+  ASSERT_TRUE(inner);
+  EXPECT_EQ(tfrecord_files(*inner).size(), 4u);
+  EXPECT_TRUE(find_tfrecords((folder_ / "records").string() + "/kitti*"));
+  EXPECT_TRUE(find_tfrecords(tfrecord_files(*inner).front().string()));
+  EXPECT_FALSE(find_tfrecords((folder_ / "train").string()));
+  EXPECT_FALSE(find_tfrecords((folder_ / "nothing*").string()));
+  EXPECT_FALSE(find_tfrecords((folder_ / "train/images/000.png").string()));
+  // Beside other labels the records are left to the import of these, which says so.
+  write_plainly(folder_ / "train/labels/000.txt", "mask 0 0 0 1 2 3 4 0 0 0 0 0 0 0\n");
+  EXPECT_FALSE(find_tfrecords(folder_.path().string()));
+}
+
+TEST_F(TfrecordsTest, AFolderWithTheSignsOfAGlobInItsName) {
+  TfrecordExportOptions strange = options();
+  strange.prefix = (folder_ / "rec [1]*/kitti").string();
+  export_tfrecords(pictures(10), strange);
+  const auto found = find_tfrecords((folder_ / "rec [1]*").string());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(tfrecord_files(*found).size(), 4u);
+}
+
 TEST_F(TfrecordsTest, OpenDataTakesGlobAndPictureFolder) {
   const TfrecordExport exported = export_tfrecords(pictures(10), options());
   const Dataset dataset = open_data(source(exported).glob + "@" + exported.image_directory.string());

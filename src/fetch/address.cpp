@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <regex>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -28,12 +29,53 @@ std::string query_value(const std::string& query, const std::string& name) {
   return "";
 }
 
+// The id in "/file/d/ID/view", with or without "/a/DOMAIN" before it, or in "/open?id=ID" and "/uc?id=ID".
 std::string drive_file_id(const Address& address) {
-  static const std::regex in_path("^/(?:a/[^/]+/)?file/d/([A-Za-z0-9_-]+)(?:/.*)?$");
-  std::smatch match;
-  if (std::regex_match(address.path, match, in_path)) return match[1];
   if (address.path == "/open" || address.path == "/uc") return query_value(address.query, "id");
-  return "";
+  std::vector<std::string> parts = base::split(address.path, '/');  // "" before the first
+  if (parts.size() > 3 && parts[1] == "a") parts.erase(parts.begin() + 1, parts.begin() + 3);
+  if (parts.size() < 4 || parts[1] != "file" || parts[2] != "d") return "";
+  const bool is_id = std::all_of(parts[3].begin(), parts[3].end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+  });
+  return is_id ? parts[3] : "";
+}
+
+[[noreturn]] void refuse_address(const std::string& url) {
+  throw base::Error(base::ExitCode::kUsage, "this is no address of a file on the web", url.substr(0, 200),
+                    "an address begins with https:// or http:// and names a host");
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  if (const std::size_t at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
+  return text;
+}
+
+// A header's parameters "a; b=c; d=\"e;f\"", names in lower case. What is quoted stays as it is inside.
+std::vector<std::pair<std::string, std::string>> parameters_of(std::string_view header) {
+  std::vector<std::pair<std::string, std::string>> parameters;
+  while (!header.empty()) {
+    const std::size_t name_end = header.find_first_of("=;");
+    const std::string name = base::to_lower(base::trim(header.substr(0, name_end)));
+    header.remove_prefix(std::min(header.size(), name_end));
+    std::string value;
+    if (header.starts_with('=')) {
+      header.remove_prefix(std::min(header.size(), header.find_first_not_of(" \t", 1)));
+      if (header.starts_with('"')) {
+        std::size_t end = 1;
+        while (end < header.size() && header[end] != '"') end += header[end] == '\\' ? 2 : 1;
+        end = std::min(end, header.size());
+        value = header.substr(1, end - 1);
+        header.remove_prefix(end);
+      } else {
+        value = header.substr(0, header.find_first_of("; \t\r\n"));
+      }
+    }
+    const std::size_t next = header.find(';');
+    header.remove_prefix(next == std::string_view::npos ? header.size() : next + 1);
+    parameters.emplace_back(name, value);
+  }
+  return parameters;
 }
 
 }  // namespace
@@ -44,17 +86,31 @@ bool is_web_address(std::string_view text) {
 }
 
 Address parse_address(const std::string& url) {
-  static const std::regex form(
-      "^([A-Za-z]+)://(?:[^/@?#]*@)?(\\[[^\\]/]+\\]|[^/:?#]+)(?::(\\d{1,5}))?([^?#]*)"
-      "(?:\\?([^#]*))?(?:#.*)?$");
-  std::smatch match;
-  // std::regex recurses with the length of what it matches.
-  if (url.size() > 8000 || !is_web_address(url) || !std::regex_match(url, match, form)) {
-    throw base::Error(base::ExitCode::kUsage, "this is no address of a file on the web", url.substr(0, 200),
-                      "an address begins with https:// or http:// and names a host");
+  if (url.size() > 8000 || !is_web_address(url)) refuse_address(url);
+  const std::size_t colon = url.find(':');
+  Address address;
+  address.scheme = base::to_lower(url.substr(0, colon));
+  std::string_view rest = std::string_view(url).substr(colon + 3);
+  rest = rest.substr(0, rest.find('#'));
+  const std::size_t host_end = std::min(rest.find_first_of("/?"), rest.size());
+  std::string_view host = rest.substr(0, host_end);
+  rest.remove_prefix(host_end);
+  // A name and password before '@' belong to nobody here; the last '@' ends them, as in browsers.
+  if (const std::size_t at = host.rfind('@'); at != std::string_view::npos) host.remove_prefix(at + 1);
+  const std::size_t bracket = host.starts_with('[') ? host.find(']') : 0;
+  if (bracket == std::string_view::npos) refuse_address(url);
+  if (const std::size_t port = host.find(':', bracket); port != std::string_view::npos) {
+    address.port = host.substr(port + 1);
+    host = host.substr(0, port);
+    const bool digits =
+        std::all_of(address.port.begin(), address.port.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (address.port.empty() || address.port.size() > 5 || !digits) refuse_address(url);
   }
-  Address address{base::to_lower(match[1].str()), base::to_lower(match[2].str()), match[4], match[5],
-                  match[3]};
+  if (host.empty() || host == "[]" || (bracket > 0 && bracket + 1 != host.size())) refuse_address(url);
+  address.host = base::to_lower(host);
+  const std::size_t question = std::min(rest.find('?'), rest.size());
+  address.path = rest.substr(0, question);
+  if (question < rest.size()) address.query = rest.substr(question + 1);
   if (address.path.empty()) address.path = "/";
   return address;
 }
@@ -69,10 +125,10 @@ std::string direct_address(const std::string& url) {
   }
   if ((address.host == "www.dropbox.com" || address.host == "dropbox.com") &&
       query_value(address.query, "dl") == "0") {
-    return std::regex_replace(url, std::regex("([?&])dl=0"), "$1dl=1");
+    return replaced(replaced(url, "?dl=0", "?dl=1"), "&dl=0", "&dl=1");
   }
   if (address.host == "github.com" && address.path.find("/blob/") != std::string::npos) {
-    return std::regex_replace(url, std::regex("/blob/"), "/raw/", std::regex_constants::format_first_only);
+    return replaced(url, "/blob/", "/raw/");
   }
   return url;
 }
@@ -101,16 +157,18 @@ std::string file_name_of(const std::string& url) {
 }
 
 std::string file_name_of_disposition(const std::string& header) {
-  static const std::regex extended("filename\\*\\s*=\\s*(?:utf-8|UTF-8)'[^']*'([^;\\s]+)");
-  static const std::regex quoted("filename\\s*=\\s*\"((?:[^\"\\\\]|\\\\.)*)\"");
-  static const std::regex plain("filename\\s*=\\s*([^;\"\\s]+)");
   if (header.size() > 2000) return "";
-  std::smatch match;
-  if (std::regex_search(header, match, extended)) return safe_file_name(percent_decode(match[1].str()));
-  if (std::regex_search(header, match, quoted) || std::regex_search(header, match, plain)) {
-    return safe_file_name(match[1].str());
+  std::string plain;
+  for (const auto& [name, value] : parameters_of(header)) {
+    // filename*=utf-8'LANGUAGE'NAME with percent signs goes before filename.
+    if (name == "filename*" && base::to_lower(value.substr(0, 6)) == "utf-8'") {
+      const std::size_t second = value.find('\'', 6);
+      if (second != std::string::npos && second + 1 < value.size())
+        return safe_file_name(percent_decode(value.substr(second + 1)));
+    }
+    if (name == "filename" && plain.empty()) plain = value;
   }
-  return "";
+  return safe_file_name(plain);
 }
 
 std::string safe_file_name(std::string_view name) {

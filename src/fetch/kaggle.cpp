@@ -1,11 +1,15 @@
 #include "fetch/kaggle.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <regex>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "fetch/address.h"
 
 namespace maskfit::fetch {
@@ -64,10 +68,19 @@ std::string kaggle_address(const std::string& dataset) {
 std::string kaggle_dataset_of(const std::string& url) {
   const Address address = parse_address(url);
   if (address.host != "www.kaggle.com" && address.host != "kaggle.com") return "";
-  static const std::regex page("^/(?:datasets/)?([A-Za-z0-9-]+)/([A-Za-z0-9-]+)/?(?:data|download)?$");
-  std::smatch match;
-  if (!std::regex_match(address.path, match, page)) return "";
-  return match[1].str() + "/" + match[2].str();
+  // /datasets/OWNER/NAME or /OWNER/NAME, with /data or /download behind it.
+  std::vector<std::string> parts;
+  for (const std::string& part : base::split(address.path, '/')) {
+    if (!part.empty()) parts.push_back(part);
+  }
+  if (!parts.empty() && parts.front() == "datasets") parts.erase(parts.begin());
+  if (parts.size() == 3 && (parts[2] == "data" || parts[2] == "download")) parts.pop_back();
+  const bool named =
+      parts.size() == 2 && std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
+        return std::all_of(part.begin(), part.end(),
+                           [](unsigned char c) { return std::isalnum(c) != 0 || c == '-'; });
+      });
+  return named ? parts[0] + "/" + parts[1] : "";
 }
 
 }  // namespace maskfit::fetch

@@ -33,6 +33,8 @@ class Reader {
     each("annotations", [&](const json& annotation) { read_annotation(annotation); });
     return std::move(images_);
   }
+  // Of the categories, as the file lists them.
+  const std::vector<std::string>& names() const { return names_; }
 
  private:
   void refuse(const std::string& what, const std::string& remedy) {
@@ -58,6 +60,7 @@ class Reader {
   void read_category(const json& category) {
     const std::string id = key_of(category, "id"), name = text_member(category, "name");
     if (id.empty() || name.empty()) return refuse("a category without id or name", "name it");
+    if (names_seen_.insert(name).second) names_.push_back(name);
     const auto [place, is_new] = categories_.emplace(id, name);
     if (is_new || place->second == name) return;
     unclear_categories_.insert(id);
@@ -147,8 +150,9 @@ class Reader {
   std::string list_;
   int index_ = 0;
   std::map<std::string, std::string> categories_;
+  std::vector<std::string> names_;
   std::map<std::string, std::size_t> image_of_;
-  std::set<std::string> unclear_categories_, unclear_images_, ids_;
+  std::set<std::string> unclear_categories_, unclear_images_, ids_, names_seen_;
   std::set<std::tuple<std::string, std::string, float, float, float, float>> seen_;
   std::vector<CocoImage> images_;
 };
@@ -160,13 +164,17 @@ bool is_coco_text(std::string_view text) {
          text.find("\"annotations\"") != std::string_view::npos;
 }
 
-std::vector<CocoImage> parse_coco(std::string_view text, const std::string& file, base::Findings* findings) {
+std::vector<CocoImage> parse_coco(std::string_view text, const std::string& file, base::Findings* findings,
+                                  std::vector<std::string>* categories) {
   const json root = parse_json(text, file);
   if (!root.is_object() || !root.contains("images")) {
     throw base::Error(base::ExitCode::kRefused, "no COCO annotations: there is no list \"images\"", file,
                       "give the annotation file that was exported with the pictures");
   }
-  return Reader(root, file, findings).read();
+  Reader reader(root, file, findings);
+  std::vector<CocoImage> images = reader.read();
+  if (categories != nullptr) *categories = reader.names();
+  return images;
 }
 
 }  // namespace maskfit::formats

@@ -37,6 +37,8 @@ bool is_coco_text(std::string_view text);
 // place in the list): annotations of an image or a category that the file does not have or has twice with
 // different content, of no box, and exact repetitions. Throws base::Error (kRefused) with line and column for
 // what is no JSON.
-std::vector<CocoImage> parse_coco(std::string_view text, const std::string& file, base::Findings* findings);
+// `categories`, which may be null, gets the names of the categories in the order of their list, each once.
+std::vector<CocoImage> parse_coco(std::string_view text, const std::string& file, base::Findings* findings,
+                                  std::vector<std::string>* categories = nullptr);
 
 }  // namespace maskfit::formats

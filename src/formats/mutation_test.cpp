@@ -1,21 +1,19 @@
 // Files from strangers: readers end with a value, a finding or an Error whatever the bytes, and never crash,
-// hang or ask for memory that the file does not justify. Seeded, so that a failure repeats; the sanitizer
-// build makes it strict.
+// hang or ask for memory that the file does not justify. See tests/support/mutation.h.
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <functional>
-
 #include "base/error.h"
-#include "base/rng.h"
+#include "formats/calibration_cache.h"
 #include "formats/coco.h"
+#include "formats/csv_boxes.h"
 #include "formats/fddb.h"
+#include "formats/key_file.h"
 #include "formats/kitti.h"
 #include "formats/labelme.h"
 #include "formats/mafa.h"
 #include "formats/mat5.h"
+#include "formats/onnx.h"
 #include "formats/pascal_voc.h"
 #include "formats/safetensors.h"
 #include "formats/tf_example.h"
@@ -23,62 +21,12 @@
 #include "formats/widerface.h"
 #include "formats/yolo.h"
 #include "tests/support/mat_writer.h"
+#include "tests/support/mutation.h"
 
 namespace maskfit::formats {
 namespace {
 
-// MASKFIT_MUTATION_ROUNDS asks for a longer run; each round has its own seed, so that a failure repeats.
-int rounds() {
-  const char* wanted = std::getenv("MASKFIT_MUTATION_ROUNDS");
-  return wanted == nullptr ? 3000 : std::max(1, std::atoi(wanted));
-}
-
-std::size_t place(base::Rng& rng, const std::string& bytes) {
-  return static_cast<std::size_t>(rng.uniform_int(0, static_cast<std::int64_t>(bytes.size()) - 1));
-}
-
-// One to four changes: a bit, a byte, a cut, a piece doubled, a number made large.
-std::string mutated(std::string bytes, base::Rng& rng) {
-  for (std::int64_t n = rng.uniform_int(1, 4); n > 0 && !bytes.empty(); --n) {
-    const std::size_t at = place(rng, bytes);
-    switch (rng.uniform_int(0, 5)) {
-      case 0:
-        bytes[at] = static_cast<char>(bytes[at] ^ (1 << rng.uniform_int(0, 7)));
-        break;
-      case 1:
-        bytes[at] = static_cast<char>(rng.uniform_int(0, 255));
-        break;
-      case 2:
-        bytes.resize(at);
-        break;
-      case 3:
-        bytes.insert(at, bytes.substr(place(rng, bytes), 16));
-        break;
-      case 4:
-        bytes.erase(at, 5);
-        break;
-      default:
-        bytes.replace(at, 1, "99999999999999999999");
-        break;
-    }
-  }
-  return bytes;
-}
-
-// Reads `good` and rounds() mutations of it; an Error is as good as a value.
-void expect_survives(const std::string& good, const std::function<void(const std::string&)>& read) {
-  read(good);
-  for (int round = 0; round < rounds(); ++round) {
-    base::Rng rng(7, base::Purpose::kTest, 0, static_cast<std::uint64_t>(round));
-    const std::string bytes = mutated(good, rng);
-    SCOPED_TRACE(testing::Message() << "round " << round);
-    try {
-      read(bytes);
-    } catch (const base::Error& error) {
-      EXPECT_STRNE(error.what(), "");
-    }
-  }
-}
+using support::expect_survives;
 
 TEST(Mutations, Safetensors) {
   Safetensors file;
@@ -224,6 +172,35 @@ TEST(Mutations, Labelme) {
         base::Findings findings;
         EXPECT_TRUE(parse_labelme(bytes, "f", &findings) || !findings.empty());
       });
+}
+
+TEST(Mutations, CsvBoxes) {
+  expect_survives(
+      "filename,width,height,class,xmin,ymin,xmax,ymax\n\"a, b.jpg\",64,48,mask,1,2,30.5,40\nc.jpg,,,,,,,\n"
+      "\"a, b.jpg\",64,48,\"no \"\"mask\"\"\",1,2,3,4\n",
+      [](const std::string& bytes) {
+        base::Findings findings;
+        is_csv_boxes_text(bytes);
+        for (const CsvImage& image : parse_csv_boxes(bytes, "f", &findings))
+          EXPECT_FALSE(image.file_name.empty());
+      });
+}
+
+TEST(Mutations, FilesOfDeployment) {
+  expect_survives("TRT-8401-EntropyCalibration2\ninput_1: 3c010a14\nconv1: 3e0a0000\n",
+                  [](const std::string& bytes) { parse_calibration_cache(bytes, "f"); });
+  expect_survives(
+      "[property]\nnum-detected-classes=2\n# x\ninfer-dims = 3;544;960\n[class-attrs-all]\neps=0.2\n",
+      [](const std::string& bytes) { parse_key_file(bytes, "f"); });
+}
+
+TEST(Mutations, Onnx) {
+  OnnxModel model;
+  model.graph_name = "g";
+  model.constants.push_back(onnx_tensor("w", std::vector<float>{1, 2, 3, 4}, {2, 2}));
+  model.nodes.push_back({"n", "Conv", {"x", "w"}, {"y"}, {{"group", std::int64_t{1}}}, ""});
+  model.inputs.push_back({"x", OnnxType::kFloat32, {std::string("batch"), std::int64_t{2}}});
+  expect_survives(encode_onnx(model), [](const std::string& bytes) { decode_onnx(bytes, "f"); });
 }
 
 }  // namespace
