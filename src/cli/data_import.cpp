@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <iostream>
 #include <memory>
@@ -55,15 +56,27 @@ std::vector<std::string> format_names() {
   return names;
 }
 
-void check_target(const Options& options) {
+// What an import writes; the head, dataset.json, comes last.
+constexpr const char* kWritten[] = {"images", "files.jsonl", "samples.jsonl", "findings.jsonl"};
+
+// Throws where the dataset's folder holds something and --force is not given. What an import that was killed
+// leaves behind (it has a cache and no head) is no obstacle to the next. Returns whether all that will be in
+// the folder is this import's.
+bool check_target(const Options& options) {
   std::error_code ignored;
-  if (options.force || !fs::exists(options.to, ignored)) return;
-  // What an import that was stopped leaves behind is no obstacle to the next.
-  for (const auto& entry : fs::directory_iterator(options.to, ignored)) {
-    if (entry.path().filename() == dataset::kPictureCacheName) continue;
+  const fs::path folder = options.to;
+  const bool stopped = fs::exists(folder / dataset::kPictureCacheName, ignored) &&
+                       !fs::exists(folder / "dataset.json", ignored);
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    const bool leaving = name == dataset::kPictureCacheName || name.starts_with(".tmp") ||
+                         std::find(std::begin(kWritten), std::end(kWritten), name) != std::end(kWritten);
+    if (stopped && leaving) continue;
+    if (options.force) return false;
     throw base::Error(base::ExitCode::kFailed, "the dataset's folder is not empty", options.to,
                       "give another name, or --force to write a new dataset there");
   }
+  return true;
 }
 
 // Where the records are, if they are to be imported.
@@ -99,12 +112,12 @@ dataset::ImportResult read_records(const Options& options, const dataset::Tfreco
   return result;
 }
 
-// A refused import leaves nothing behind that would be in the way of anything; a stopped one leaves what it
-// has learnt of the pictures to the next.
-void clean_up(const fs::path& folder) {
+// After a failure: takes away what this import has made. One that was interrupted leaves what it has learnt
+// of the pictures to the next.
+void clean_up(const fs::path& folder, bool interrupted) {
   std::error_code ignored;
-  if (dataset::is_dataset(folder)) return;
-  fs::remove(folder / dataset::kPictureCacheName, ignored);
+  for (const char* name : kWritten) fs::remove_all(folder / name, ignored);
+  if (!interrupted) fs::remove(folder / dataset::kPictureCacheName, ignored);
   fs::remove(folder, ignored);  // only when it is empty
 }
 
@@ -160,9 +173,7 @@ void print_result(const Options& options, const dataset::ImportResult& result, b
   std::cout << "\n" << split_table(result.dataset) << "\nwritten to " << options.to << "\n";
 }
 
-int run(Options& options) {
-  check_target(options);
-  fill_import_options(options);
+void import_and_write(Options& options) {
   dataset::ImportResult result;
   const auto records = record_source(options);
   if (records) {
@@ -170,12 +181,7 @@ int run(Options& options) {
   } else {
     WorkProgress progress("reading", "pictures");
     options.import.progress = [&](std::int64_t done, std::int64_t total) { progress.update(done, total); };
-    try {
-      result = dataset::import_folders({options.paths.begin(), options.paths.end()}, options.import);
-    } catch (const base::Error& error) {
-      if (error.code() != base::ExitCode::kInterrupted) clean_up(options.to);
-      throw;
-    }
+    result = dataset::import_folders({options.paths.begin(), options.paths.end()}, options.import);
   }
   result.dataset.root = options.to;
   if (options.mode == "copy") {
@@ -192,6 +198,17 @@ int run(Options& options) {
                                      result.decision, files_line(result)));
   log_findings(result.findings, (fs::path(options.to) / "findings.jsonl").string());
   print_result(options, result, records.has_value());
+}
+
+int run(Options& options) {
+  const bool all_ours = check_target(options);
+  fill_import_options(options);
+  try {
+    import_and_write(options);
+  } catch (const base::Error& error) {
+    if (all_ours) clean_up(options.to, error.code() == base::ExitCode::kInterrupted);
+    throw;
+  }
   return 0;
 }
 

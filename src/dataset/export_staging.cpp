@@ -1,13 +1,16 @@
 #include "dataset/export_staging.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace maskfit::dataset {
 namespace fs = std::filesystem;
@@ -20,6 +23,21 @@ namespace {
 
 void check(const std::error_code& error, const std::string& action, const fs::path& path) {
   if (error) fail(action, path, error.value());
+}
+
+// What conversions to `target` left beside it when they were killed: staging folders of processes that are
+// gone.
+void remove_leavings(const fs::path& target) {
+  const std::string beginning = fmt::format(".{}.tmp", target.filename().string());
+  std::error_code ignored;
+  std::vector<fs::path> dead;
+  for (const auto& entry : fs::directory_iterator(target.parent_path(), ignored)) {
+    const std::string name = entry.path().filename().string();
+    long long pid = 0;
+    if (!name.starts_with(beginning) || !base::parse_int(name.substr(beginning.size()), &pid)) continue;
+    if (pid > 0 && ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) dead.push_back(entry.path());
+  }
+  for (const fs::path& folder : dead) fs::remove_all(folder, ignored);
 }
 
 // "a/b/" and "a/b" are one folder; links on the way are followed where they exist.
@@ -63,6 +81,7 @@ StagedFolder::StagedFolder(fs::path target, base::Overwrite overwrite) : target_
           target_.string(), "give another name; --force replaces only what maskfit has written");
     }
   }
+  remove_leavings(target_);
   staged_ = target_.parent_path() / fmt::format(".{}.tmp{}", target_.filename().string(), ::getpid());
   fs::remove_all(staged_, error);
   fs::create_directories(staged_, error);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "tests/support/temp_dir.h"
@@ -32,6 +33,18 @@ TEST(StagedFolder, LeavesNothingWithoutCommit) {
   support::TempDir folder;
   { StagedFolder(folder / "out", Overwrite::kRefuse).write("x", "y"); }
   EXPECT_EQ(entries(folder.path()), 0);
+}
+
+// A killed conversion cannot take its staging folder away; the next one to the same place does.
+TEST(StagedFolder, LeavingsOfAKilledConversionGo) {
+  support::TempDir folder;
+  fs::create_directories(folder / ".out.tmp99999999/labels");  // above the largest process number
+  fs::create_directories(folder / fmt::format(".out.tmp{}", ::getppid()));
+  fs::create_directories(folder / ".out.tmpx");
+  { StagedFolder(folder / "out", Overwrite::kRefuse).commit("{}"); }
+  EXPECT_FALSE(fs::exists(folder / ".out.tmp99999999"));
+  EXPECT_TRUE(fs::exists(folder / fmt::format(".out.tmp{}", ::getppid()))) << "of a process that lives";
+  EXPECT_TRUE(fs::exists(folder / ".out.tmpx"));
 }
 
 TEST(StagedFolder, ReplacesAnEarlierConversionOnlyWhenAllowed) {

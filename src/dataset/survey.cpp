@@ -242,11 +242,13 @@ std::vector<SurveyedFile> survey(const fs::path& folder) {
   std::vector<SurveyedFile> files;
   fs::recursive_directory_iterator it(folder, error);
   for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
-    if (it->is_directory() || !it->exists()) {
-      if (!it->is_symlink()) continue;  // a link to a folder, or to nothing, is a file that nobody can use
-    }
+    // A link to a folder, to nothing or to itself is a file that nobody can use.
+    std::error_code dead_link;
+    const fs::file_status status = it->status(dead_link);
+    const bool usable = fs::exists(status) && !fs::is_directory(status);
+    if (!usable && !it->is_symlink(dead_link)) continue;
     const fs::path relative = it->path().lexically_relative(folder);
-    const FileKind kind = it->is_directory() || !it->exists() ? FileKind::kOther : kind_of(relative);
+    const FileKind kind = usable ? kind_of(relative) : FileKind::kOther;
     files.push_back({relative, kind, split_of(relative)});
   }
   if (error)

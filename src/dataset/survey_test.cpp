@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -169,6 +171,19 @@ TEST(PairFiles, EveryPictureAndLabelIsPairedOrLeftExactlyOnce) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     EXPECT_EQ(seen[i], files[i].kind == FileKind::kOther ? 0 : 1) << files[i].path;
   }
+}
+
+TEST(Survey, LinksToThemselvesAndToFoldersAboveEndNowhere) {
+  support::TempDir folder;
+  std::filesystem::create_directories(folder / "a");
+  std::filesystem::create_symlink("..", folder / "a/up");
+  std::filesystem::create_symlink("self", folder / "self.jpg");
+  std::filesystem::create_symlink("nothing", folder / "dead.jpg");
+  std::ofstream(folder / "p.jpg") << "x";
+  const auto files = survey(folder.path());
+  ASSERT_EQ(files.size(), 4u);
+  for (const SurveyedFile& file : files)
+    EXPECT_EQ(file.kind == FileKind::kPicture, file.path == "p.jpg") << file.path;
 }
 
 }  // namespace
