@@ -5,9 +5,12 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "dataset/dataset.h"
 
@@ -72,13 +75,18 @@ std::string line_of(const LabeledBox& labeled, const fs::path& file) {
   return line + "}";
 }
 
-std::string line_of(const Sample& sample, const fs::path& file) {
+// For the digest without where the picture lies and how its split came about.
+enum class Line { kWhole, kForDigest };
+
+std::string line_of(const Sample& sample, const fs::path& file, Line line_kind = Line::kWhole) {
+  const bool whole = line_kind == Line::kWhole;
   std::string boxes;
   for (const LabeledBox& box : sample.boxes) boxes += (boxes.empty() ? "" : ",") + line_of(box, file);
-  std::string line = fmt::format(R"({{"id":{},"image":{},"width":{},"height":{},"split":{})",
-                                 quoted(sample.id, file), quoted(sample.image.string(), file), sample.width,
-                                 sample.height, quoted(sample.split, file));
-  if (!sample.group.empty()) line += fmt::format(R"(,"group":{})", quoted(sample.group, file));
+  std::string line =
+      fmt::format(R"({{"id":{},"image":{},"width":{},"height":{},"split":{})", quoted(sample.id, file),
+                  whole ? quoted(sample.image.string(), file) : "\"\"", sample.width, sample.height,
+                  quoted(sample.split, file));
+  if (whole && !sample.group.empty()) line += fmt::format(R"(,"group":{})", quoted(sample.group, file));
   return line + fmt::format(R"(,"boxes":[{}]}})", boxes);
 }
 
@@ -246,7 +254,7 @@ void write_dataset(const Dataset& dataset, const base::Findings& findings, const
   const fs::path samples_file = dataset.root / kSamplesFile;
   check_classes(dataset.class_names, (dataset.root / kHeadFile).string());
   std::string samples_text;
-  std::set<std::string> ids;
+  std::unordered_set<std::string_view> ids;
   for (const Sample& sample : dataset.samples) {
     check_sample(sample, dataset, samples_file.string());
     if (!ids.insert(sample.id).second)
@@ -326,13 +334,10 @@ base::Findings read_findings(const fs::path& folder) {
 }
 
 std::string digest(const Dataset& dataset) {
-  std::string text = fmt::format("{}\n", fmt::join(dataset.class_names, "\t"));
-  for (Sample sample : dataset.samples) {
-    sample.image.clear();  // pictures may lie anywhere
-    sample.group.clear();  // and how a split came about does not matter
-    text += line_of(sample, "") + "\n";
-  }
-  return base::sha256(text);
+  base::Sha256 digest;
+  digest.add(fmt::format("{}\n", fmt::join(dataset.class_names, "\t")));
+  for (const Sample& sample : dataset.samples) digest.add(line_of(sample, "", Line::kForDigest) + "\n");
+  return digest.finish();
 }
 
 std::map<std::string, Counts> count_by_split(const Dataset& dataset) {
