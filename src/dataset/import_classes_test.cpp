@@ -2,6 +2,10 @@
 
 #include "dataset/import_classes.h"
 
+#include <array>
+#include <cmath>
+#include <map>
+
 #include "base/error.h"
 #include "dataset/export_labels.h"
 #include "tests/support/import_fixture.h"
@@ -76,6 +80,38 @@ TEST_F(ImportClassesTest, AConversionComesBackInItsOrder) {
     EXPECT_EQ(back.count(Outcome::kRefused), 0);
     ASSERT_EQ(back.dataset.samples.size(), 1u);
     EXPECT_EQ(back.dataset.samples[0].boxes.size(), 2u);
+  }
+}
+
+// Report R8: numbers with gaps, and numbers from one on, through every format and back to COCO.
+TEST_F(ImportClassesTest, NamesSurviveTheRoundWhateverTheirNumbers) {
+  for (const auto& [mask, no_mask, helmet] : {std::array{3, 7, 90}, {1, 2, 3}, {2, 1, 0}}) {
+    picture("a.jpg");
+    file("coco.json", fmt::format(R"({{"images": [{{"id": 4, "file_name": "a.jpg"}}], "categories": [
+        {{"id": {0}, "name": "mask"}}, {{"id": {1}, "name": "no-mask"}}, {{"id": {2}, "name": "helmet"}}],
+        "annotations": [{{"id": 1, "image_id": 4, "category_id": {2}, "bbox": [1, 2, 10, 20]}},
+                        {{"id": 2, "image_id": 4, "category_id": {0}, "bbox": [20, 2, 10, 20]}},
+                        {{"id": 3, "image_id": 4, "category_id": {1}, "bbox": [40, 2, 10, 20]}}]}})",
+                                  mask, no_mask, helmet));
+    ImportOptions import_options;
+    import_options.classes = ClassMap("helmet");
+    Dataset data = import(import_options).dataset;
+    const support::TempDir target;
+    for (const ExportFormat format :
+         {ExportFormat::kYolo, ExportFormat::kVoc, ExportFormat::kKitti, ExportFormat::kCoco}) {
+      ExportOptions options;
+      options.format = format;
+      options.folder = target / std::to_string(static_cast<int>(format));
+      export_labels(data, options);
+      data = import_folders({options.folder}, import_options).dataset;
+      ASSERT_EQ(data.samples.at(0).boxes.size(), 3u);
+      std::map<float, std::string> by_place;
+      for (const LabeledBox& box : data.samples[0].boxes)
+        by_place[std::round(box.box_in_image.x1)] = box.class_name;
+      EXPECT_THAT(by_place, ElementsAre(testing::Pair(1, "helmet"), testing::Pair(20, "mask"),
+                                        testing::Pair(40, "no-mask")));
+      EXPECT_THAT(data.class_names, ElementsAre("mask", "no-mask", "helmet"));
+    }
   }
 }
 

@@ -61,16 +61,18 @@ TEST_F(ImportPicturesTest, DamagedAndUnusualFilesEndInADefinedState) {
   file("moving.gif", std::string("GIF89a\x01\0\x01\0\0\0\0;", 14));
   fs::copy_file(folder_ / "good.jpg", folder_ / "hidden.txt");
   picture("dot.jpg", 1, 1);
+  file("grey.jpg", image::encode_jpeg({40, 30, 1, std::vector<std::uint8_t>(1200, 90)}));
   const std::vector<std::pair<std::string, std::string>> expected = {
-      {"good.jpg", "used"},    {"cut.jpg", "refused"},    {"behind.jpg", "repaired"}, {"png.jpg", "repaired"},
-      {"zero.jpg", "refused"}, {"moving.gif", "refused"}, {"hidden.txt", "repaired"}, {"dot.jpg", "used"}};
+      {"good.jpg", "used"},       {"cut.jpg", "refused"},  {"behind.jpg", "repaired"},
+      {"png.jpg", "repaired"},    {"zero.jpg", "refused"}, {"moving.gif", "refused"},
+      {"hidden.txt", "repaired"}, {"dot.jpg", "used"},     {"grey.jpg", "used"}};
   for (const auto& [name, state] : expected) {
     file(fs::path(name).replace_extension(".xml").string(), "<annotation/>");
   }
   const auto result = import();
   for (const auto& [name, state] : expected)
     EXPECT_EQ(outcome(result, name), state) << name << told(result, name);
-  EXPECT_EQ(result.dataset.samples.size(), 5u);
+  EXPECT_EQ(result.dataset.samples.size(), 6u);
 }
 
 TEST_F(ImportPicturesTest, YoloBoxesOfATurnedPictureAreTakenOnTheUprightOneWithAWarning) {
