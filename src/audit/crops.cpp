@@ -120,7 +120,7 @@ Print print_of_part(const Print& whole, const boxes::Box& part) {
   resampled(picture, part, kPrintSide, &values);
   Print print{};
   std::transform(values.begin(), values.end(), print.begin(),
-                 [](float value) { return static_cast<std::uint8_t>(value + 0.5f); });
+                 [](float value) { return static_cast<std::uint8_t>(std::lround(value)); });
   return print;
 }
 

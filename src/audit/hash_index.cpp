@@ -48,11 +48,11 @@ HashIndex::HashIndex(std::vector<std::uint64_t> hashes) : hashes_(std::move(hash
 void HashIndex::near(std::uint64_t hash, int radius, std::uint32_t below,
                      const std::function<void(std::uint32_t, int)>& found) const {
   MASKFIT_CHECK(radius >= 0 && radius <= kMaxRadius, "radius={}", radius);
-  static const std::vector<std::uint32_t> kMasks[] = {masks(0), masks(1), masks(2)};
+  static const std::vector<std::uint32_t> masks_of_bits[] = {masks(0), masks(1), masks(2)};
   const int in_band = radius / kBands;
   for (int b = 0; b < kBands; ++b) {
     const Band& band = bands_[b];
-    for (const std::uint32_t mask : kMasks[in_band]) {
+    for (const std::uint32_t mask : masks_of_bits[in_band]) {
       const std::uint32_t value = band_of(hash, b) ^ mask;
       if ((band.occupied[value / 64] >> (value % 64) & 1) == 0) continue;
       for (std::uint32_t k = band.starts[value]; k < band.starts[value + 1]; ++k) {

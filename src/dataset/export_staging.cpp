@@ -61,7 +61,7 @@ void check_apart(const fs::path& source, const fs::path& target) {
                     target.string(), "give a folder of its own, beside the data");
 }
 
-StagedFolder::StagedFolder(fs::path target, base::Overwrite overwrite) : target_(plain(target)) {
+StagedFolder::StagedFolder(const fs::path& target, base::Overwrite overwrite) : target_(plain(target)) {
   std::error_code error;
   const fs::file_status status = fs::status(target_, error);
   if (fs::exists(status) && !fs::is_directory(status)) {

@@ -17,7 +17,7 @@ class StagedFolder {
 
   // Throws base::Error (kFailed) when `target` has files already and may not be replaced: without
   // Overwrite::kAllow, or because it has no mark.
-  StagedFolder(std::filesystem::path target, base::Overwrite overwrite);
+  StagedFolder(const std::filesystem::path& target, base::Overwrite overwrite);
   // Removes what was written unless commit() has succeeded.
   ~StagedFolder();
   StagedFolder(const StagedFolder&) = delete;

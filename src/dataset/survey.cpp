@@ -212,9 +212,9 @@ class Pairer {
 
   using Index = std::map<std::string, std::vector<std::size_t>>;
   static const std::vector<std::size_t>& find(const Index& index, const std::string& key) {
-    static const std::vector<std::size_t> kNone;
+    static const std::vector<std::size_t> none;
     const auto found = index.find(key);
-    return found == index.end() ? kNone : found->second;
+    return found == index.end() ? none : found->second;
   }
 
   struct Claim {

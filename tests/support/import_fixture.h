@@ -88,6 +88,13 @@ class ImportTest : public testing::Test {
     return list;
   }
 
+  const Sample& sample(const ImportResult& result, const std::string& id) {
+    const auto found = std::find_if(result.dataset.samples.begin(), result.dataset.samples.end(),
+                                    [&](const Sample& s) { return s.id == id; });
+    EXPECT_NE(found, result.dataset.samples.end()) << id;
+    return *found;
+  }
+
   support::TempDir folder_;
 };
 

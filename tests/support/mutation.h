@@ -17,7 +17,9 @@ namespace maskfit::support {
 
 inline int mutation_rounds(int by_default = 3000) {
   const char* wanted = std::getenv("MASKFIT_MUTATION_ROUNDS");
-  return wanted == nullptr ? by_default : std::max(1, std::atoi(wanted) * by_default / 3000);
+  return wanted == nullptr
+             ? by_default
+             : static_cast<int>(std::max(1L, std::strtol(wanted, nullptr, 10) * by_default / 3000));
 }
 
 // One to four changes: a bit, a byte, a cut, a piece doubled, a piece lost, a number made large.
