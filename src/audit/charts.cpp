@@ -89,9 +89,12 @@ std::string histogram(const Histogram& chart) {
   std::string svg = frame_of(chart, scale, ticks) + bars_of(chart, scale);
   if (chart.marked_edge >= 0) {
     const double x = scale.x(chart.marked_edge);
+    // On the side of the line that has more room, where bars are lower as a rule.
+    const bool left = x - kLeft > 110;
     svg += fmt::format(
-        R"(<line class="limit" x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}"/><text class="tick" x="{3:.1f}" y="{4}">{5}</text>)",
-        x, kTop - 6, kHeight - kBottom, x + 5, kTop + 2, report::escaped(chart.mark));
+        R"(<line class="limit" x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}"/><text class="tick" text-anchor="{3}" x="{4:.1f}" y="{5}">{6}</text>)",
+        x, kTop - 6, kHeight - kBottom, left ? "end" : "start", left ? x - 5 : x + 5, kTop + 2,
+        report::escaped(chart.mark));
   }
   return fmt::format(
       "<figure class=\"chart card\"><figcaption>{}</figcaption>{}<svg viewBox=\"0 0 {} {}\" role=\"img\" "

@@ -69,7 +69,7 @@ std::string key(const dataset::Dataset& data) {
   return "<div class=\"key\">" + items +
          "<span class=\"ignored\">ignored</span><span class=\"found\">found by the model</span><i>thick: the "
          "box that "
-         "is meant</i></div>\n";
+         "is meant; a ring where it is tiny</i></div>\n";
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ const char kAuditStyle[] = R"css(
 .k0 { --box: #3aa0ff; } .k1 { --box: #ff9326; } .k2 { --box: #35d07f; } .k3 { --box: #ff4dd8; }
 .k4 { --box: #ffd63a; } .k5 { --box: #3fe0ee; } .k6 { --box: #ff5a6b; } .k7 { --box: #d6dbe2; }
 .found { --box: #ff4dd8; } .frame rect { stroke-width: 1.6px; }
-.frame rect[class] { stroke: var(--box); } .frame rect.meant { stroke-width: 4px; } .frame rect.found { stroke-width: 3px; stroke-dasharray: 7 4; }
+.frame rect[class], .frame circle { stroke: var(--box); } .frame circle { fill: none; stroke-width: 2px; vector-effect: non-scaling-stroke; } .frame rect.meant { stroke-width: 4px; } .frame rect.found { stroke-width: 3px; stroke-dasharray: 7 4; }
 .frame rect.ignored { stroke-dasharray: 3 4; }
 .texts { margin: 0; padding: 4px 20px 14px 34px; font-size: .9rem; overflow-wrap: anywhere; }
 @media (max-width: 760px) { .pair { grid-column: 1 / -1; } .strip .side { grid-template-columns: repeat(3, 1fr); } }

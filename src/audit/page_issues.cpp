@@ -40,6 +40,14 @@ std::string rect(const boxes::Box& box, const std::string& style, const std::str
       style, box.x1, box.y1, std::max(0.0f, box.width()), std::max(0.0f, box.height()), escaped(hover));
 }
 
+// A ring around a box that would hardly be seen on the page; "" for a larger one.
+std::string pointer(const boxes::Box& box, const std::string& style, const dataset::Sample& sample) {
+  const auto side = static_cast<float>(std::max(sample.width, sample.height));
+  if (std::max(box.width(), box.height()) > 0.05f * side) return "";
+  return fmt::format(R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="{:.1f}"/>)", style,
+                     (box.x1 + box.x2) / 2, (box.y1 + box.y2) / 2, 0.045f * side);
+}
+
 class Sections {
  public:
   Sections(const Audit& audit, const dataset::Dataset& data, const PageOptions& options)
@@ -93,6 +101,7 @@ class Sections {
       const bool meant = which == 0 && std::count(example.boxes.begin(), example.boxes.end(), b) > 0;
       const std::string style = box.ignore ? "ignored" : color_class(data_, box.class_name);
       svg += rect(box.box_in_image, style + (meant ? " meant" : ""), box.ignore ? "ignored" : box.class_name);
+      if (meant) svg += pointer(box.box_in_image, style, sample);
     }
     if (which == 0) {
       for (const boxes::Box& box : example.extra_boxes_in_image) svg += rect(box, "found", example.text);

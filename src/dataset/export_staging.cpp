@@ -85,7 +85,7 @@ StagedFolder::StagedFolder(const fs::path& target, base::Overwrite overwrite) : 
   staged_ = target_.parent_path() / fmt::format(".{}.tmp{}", target_.filename().string(), ::getpid());
   fs::remove_all(staged_, error);
   fs::create_directories(staged_, error);
-  check(error, "create the folder", staged_);
+  check(error, "create the output folder", target_);
 }
 
 StagedFolder::~StagedFolder() {

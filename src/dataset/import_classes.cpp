@@ -40,7 +40,8 @@ void count_classes(const Item& item, const ImportOptions& options, LabelClasses*
     if (options.classes.find(class_name)) continue;
     ++classes->unknown[class_name];
     if (ref.reader != nullptr && ref.reader->format == LabelFormat::kYolo && ref.names == nullptr)
-      classes->numbered.emplace(class_name, fmt::format("{}:{}", name, drawn.line));
+      classes->numbered.emplace(std::pair(class_name, item.source->folder.string()),
+                                fmt::format("{}:{}", name, drawn.line));
   }
 }
 
@@ -54,13 +55,21 @@ void refuse_classes(const std::map<std::string, std::int64_t>& unknown, const st
   }
   std::string hint =
       suggest_classes_option(unknown) + "   (a=b renames, a=ignore ignores, a alone keeps the name)";
-  for (const auto& [name, example] : numbered)
-    examples += fmt::format("{}{} is drawn in {}", examples.empty() ? "" : ", ", name, example);
+  std::set<std::string> folders;
+  for (const auto& [key, example] : numbered) {
+    examples += fmt::format("{}{} is drawn in {}", examples.empty() ? "" : ", ", key.first, example);
+    folders.insert(key.second);
+  }
   if (!examples.empty()) {
     hint += fmt::format(
         "\n      the numbers are YOLO's, and no list of names (data.yaml, classes.txt, obj.names) is there; "
         "{}",
         examples);
+    if (folders.size() > 1) {
+      hint += fmt::format(
+          "\n      {} folders number their classes; import them one by one unless they mean the same",
+          folders.size());
+    }
   }
   throw base::Error(base::ExitCode::kRefused, "classes that are not mapped: " + names, where, hint);
 }

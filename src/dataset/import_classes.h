@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dataset/import.h"
@@ -11,8 +12,9 @@
 
 namespace maskfit::dataset {
 
-// YOLO's classes without a name -> "file:line" of the first box.
-using NumberedClasses = std::map<std::string, std::string>;
+// YOLO's classes without a name, by class and imported folder -> "file:line" of the first box there: folders
+// may number their classes differently.
+using NumberedClasses = std::map<std::pair<std::string, std::string>, std::string>;
 
 // Throws the error of map_classes() for classes that the map does not have; `numbered` adds to its hint.
 [[noreturn]] void refuse_classes(const std::map<std::string, std::int64_t>& unknown, const std::string& where,

@@ -46,6 +46,20 @@ TEST_F(ImportClassesTest, YoloNamesKeepTheirOrder) {
   EXPECT_THAT(import().dataset.class_names, ElementsAre("no-mask", "mask"));
 }
 
+TEST_F(ImportClassesTest, NumbersOfSeveralFoldersMayMeanDifferentClasses) {
+  for (const char* folder : {"one", "two"}) {
+    picture(fmt::format("{}/a.jpg", folder));
+    file(fmt::format("{}/a.txt", folder), "0 0.5 0.5 0.2 0.2\n");
+  }
+  try {
+    import_folders({folder_ / "one", folder_ / "two"}, {});
+    FAIL();
+  } catch (const base::Error& error) {
+    EXPECT_THAT(error.hint(), HasSubstr("one/a.txt:1, 0 is drawn in"));
+    EXPECT_THAT(error.hint(), HasSubstr("2 folders number their classes"));
+  }
+}
+
 TEST_F(ImportClassesTest, ListsThatDisagreeAreNoOrder) {
   coco(R"({"id": 5, "name": "no-mask"}, {"id": 2, "name": "mask"})");
   picture("b.jpg");
