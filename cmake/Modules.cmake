@@ -48,7 +48,7 @@ function(maskfit_add_tests folder kind label suffix)
   set(target ${folder}${suffix})
   add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE maskfit_${folder} maskfit_test_support GTest::gmock GTest::gtest_main)
-  gtest_discover_tests(${target} TEST_PREFIX "${folder}/" DISCOVERY_MODE PRE_TEST
+  gtest_discover_tests(${target} TEST_PREFIX "${folder}/" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
     PROPERTIES LABELS "${label}" TIMEOUT 900)
 endfunction()
 

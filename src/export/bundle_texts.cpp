@@ -270,7 +270,8 @@ std::string engine_script(const BundleRequest& request, const NvinferConfig& con
   }
   const char* flags[] = {"", " --int8 --fp16 --calib=calibration.bin", " --fp16"};
   std::string engine;
-  for (const formats::KeyFileEntry& entry : to_key_file(config).groups.front().entries) {
+  const formats::KeyFile file = to_key_file(config);  // must outlive the loop over a part of it
+  for (const formats::KeyFileEntry& entry : file.groups.front().entries) {
     if (entry.key == "model-engine-file") engine = entry.value;
   }
   return fmt::format(

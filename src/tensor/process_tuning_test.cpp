@@ -26,6 +26,9 @@ void use_buffer() {
 }
 
 TEST(ProcessTuning, BuffersAreFaultedInOnce) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer brings an allocator of its own";
+#endif
   keep_freed_memory();
   use_buffer();
   const long before = page_faults();

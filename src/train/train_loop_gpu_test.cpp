@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <numeric>
 
 #include "dataset/synthetic.h"
 #include "runs/metrics_log.h"
@@ -69,6 +70,17 @@ class TrainLoopGpuTest : public testing::Test {
     return list;
   }
 
+  // Means of the first and the last third of a list.
+  struct Thirds {
+    double first = 0, last = 0;
+  };
+  static Thirds thirds(const std::vector<double>& list) {
+    const auto third = static_cast<std::ptrdiff_t>(list.size() / 3);
+    EXPECT_GT(third, 0);
+    return {std::accumulate(list.begin(), list.begin() + third, 0.0) / static_cast<double>(third),
+            std::accumulate(list.end() - third, list.end(), 0.0) / static_cast<double>(third)};
+  }
+
   void expect_near_lists(const std::vector<double>& actual, const std::vector<double>& wanted, double share) {
     ASSERT_EQ(actual.size(), wanted.size());
     ASSERT_FALSE(wanted.empty());
@@ -82,7 +94,9 @@ class TrainLoopGpuTest : public testing::Test {
   RunRequest request_;
 };
 
+// Steps of so few pictures are noisy, and so are the first ones of the recipe scratch.
 TEST_F(TrainLoopGpuTest, TheLossFallsAlikeInEitherPrecision) {
+  request_.epochs = 40;
   for (const std::string recipe : {"scratch", "tlt"}) {
     SCOPED_TRACE(recipe);
     request_.recipe = recipe;
@@ -90,9 +104,12 @@ TEST_F(TrainLoopGpuTest, TheLossFallsAlikeInEitherPrecision) {
     run("fp32-" + recipe, "cuda");
     request_.precision = "bf16";
     run("bf16-" + recipe, "cuda");
-    const std::vector<double> costs = logged("fp32-" + recipe, "task_cost");
-    expect_near_lists(logged("bf16-" + recipe, "task_cost"), costs, 0.2);
-    EXPECT_LT(costs.back(), costs.front());
+    const Thirds fp32 = thirds(logged("fp32-" + recipe, "task_cost"));
+    const Thirds bf16 = thirds(logged("bf16-" + recipe, "task_cost"));
+    EXPECT_LT(fp32.last, 0.9 * fp32.first);
+    EXPECT_LT(bf16.last, 0.9 * bf16.first);
+    EXPECT_NEAR(bf16.first, fp32.first, 0.15 * fp32.first);
+    EXPECT_NEAR(bf16.last, fp32.last, 0.25 * fp32.last);
   }
 }
 
