@@ -6,7 +6,12 @@
 #include <algorithm>
 #include <numbers>
 
+#include "base/error.h"
+#include "loss/assign_cuda.h"
 #include "tensor/array.h"
+#ifdef MASKFIT_WITH_CUDA
+#include <c10/cuda/CUDAStream.h>
+#endif
 
 namespace maskfit::loss {
 namespace {
@@ -71,6 +76,50 @@ at::Tensor of_class(const at::Tensor& x, const at::Tensor& classes) {
   while (index.dim() < x.dim()) index = index.unsqueeze(-1);
   return x.gather(1, index.expand(shape));
 }
+
+#ifdef MASKFIT_WITH_CUDA
+Assignment assign_on_gpu(const at::Tensor& decoded, const at::Tensor& cov, const TruthTensors& truths,
+                         const boxes::GridGeometry& geometry, const targets::BoxCoding& coding,
+                         const spec::CostFunctionConfig::TaskAligned& config) {
+  const std::int64_t pictures = decoded.size(0), cells = geometry.cells();
+  AssignProblem problem;
+  problem.pictures = static_cast<int>(pictures);
+  problem.classes = static_cast<int>(decoded.size(1));
+  problem.slots = static_cast<int>(truths.classes.size(1));
+  problem.grid_width = geometry.grid_width;
+  problem.grid_height = geometry.grid_height;
+  problem.stride_x = geometry.stride_x();
+  problem.stride_y = geometry.stride_y();
+  problem.offset = coding.offset;
+  problem.least_x = config.min_radius() * geometry.stride_x();
+  problem.least_y = config.min_radius() * geometry.stride_y();
+  problem.coverage_power = config.coverage_power();
+  problem.iou_power = config.iou_power();
+  problem.top_k = static_cast<int>(config.top_k());
+  const auto floats = decoded.options().dtype(at::kFloat);
+  Assignment result;
+  result.quality = at::empty({pictures, cells}, floats);
+  result.boxes = at::empty({pictures, cells, 4}, floats);
+  result.classes = at::empty({pictures, cells}, floats.dtype(at::kLong));
+  result.background = at::empty({pictures, cells}, floats);
+  const at::Tensor scratch = at::empty({assign_scratch_floats(problem)}, floats);
+  const at::Tensor boxes_in = decoded.contiguous(), cov_in = cov.contiguous();
+  const at::Tensor truth_boxes = truths.boxes.contiguous(), classes = truths.classes.contiguous();
+  const at::Tensor objects = truths.objects.contiguous(), ignored = truths.ignored.contiguous();
+  const char* failure =
+      assign_cuda(problem,
+                  {boxes_in.data_ptr<float>(), cov_in.data_ptr<float>(), truth_boxes.data_ptr<float>(),
+                   classes.data_ptr<std::int64_t>(), objects.data_ptr<bool>(), ignored.data_ptr<bool>()},
+                  {result.quality.data_ptr<float>(), result.boxes.data_ptr<float>(),
+                   result.classes.data_ptr<std::int64_t>(), result.background.data_ptr<float>(),
+                   scratch.data_ptr<float>()},
+                  c10::cuda::getCurrentCUDAStream(decoded.device().index()).stream());
+  if (failure) {
+    throw base::Error(base::ExitCode::kFailed, fmt::format("the GPU refused a kernel: {}", failure));
+  }
+  return result;
+}
+#endif
 
 }  // namespace
 
@@ -142,6 +191,11 @@ Assignment assign_task_aligned(const at::Tensor& decoded, const at::Tensor& cov,
                                const boxes::GridGeometry& geometry, const targets::BoxCoding& coding,
                                const spec::CostFunctionConfig::TaskAligned& config) {
   const at::NoGradGuard no_grad;
+#ifdef MASKFIT_WITH_CUDA
+  if (decoded.is_cuda() && geometry.cells() <= kMostAssignedCells) {
+    return assign_on_gpu(decoded, cov, truths, geometry, coding, config);
+  }
+#endif
   const Points points = cell_points(geometry, coding, decoded);
   const float radius = config.min_radius();
   const at::Tensor inside =
