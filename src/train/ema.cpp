@@ -12,8 +12,7 @@
 namespace maskfit::train {
 namespace {
 
-constexpr const char* kPrefix = "average/";
-constexpr double kRampSteps = 500;
+constexpr double kRampShare = 0.1;  // of the steps that the average spans
 
 std::vector<at::Tensor> clones_of(const std::vector<at::Tensor>& tensors) {
   std::vector<at::Tensor> clones;
@@ -53,7 +52,7 @@ void WeightAverage::update(std::int64_t step) {
 }
 
 double WeightAverage::weight(std::int64_t step) const {
-  return 1 - impl_->decay * (1 - std::exp(-static_cast<double>(step) / kRampSteps));
+  return 1 - impl_->decay * (1 - std::exp(-static_cast<double>(step) * (1 - impl_->decay) / kRampShare));
 }
 std::vector<at::Tensor> WeightAverage::averages() const {
   return impl_->average;
@@ -66,13 +65,12 @@ void WeightAverage::exchange() {
   tensor::copy_all(impl_->average, held);
 }
 
-std::map<std::string, network::Array> WeightAverage::state() const {
-  std::map<std::string, network::Array> arrays;
+std::map<std::string, at::Tensor> WeightAverage::tensors() const {
+  std::map<std::string, at::Tensor> tensors;
   for (std::size_t i = 0; i < impl_->names.size(); ++i) {
-    const at::Tensor& average = impl_->average[i];
-    arrays[kPrefix + impl_->names[i]] = {average.sizes().vec(), tensor::to_values(average)};
+    tensors.emplace(kPrefix + impl_->names[i], impl_->average[i]);
   }
-  return arrays;
+  return tensors;
 }
 
 void WeightAverage::set_state(const std::map<std::string, network::Array>& arrays) {

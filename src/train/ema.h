@@ -13,9 +13,11 @@
 
 namespace maskfit::train {
 
-// a <- d a + (1 - d) w with d = decay (1 - exp(-step / 500)): the first steps are forgotten quickly.
+// a <- d a + (1 - d) w with d = decay (1 - exp(-step / r)), r = 0.1 / (1 - decay): the first steps are
+// forgotten quickly, in a tenth of the time that the average spans.
 class WeightAverage {
  public:
+  static constexpr const char* kPrefix = "average/";
   // names and tensors: parameters and buffers of a detector. Begins as a copy. decay 0: never averages.
   WeightAverage(std::vector<std::string> names, std::vector<at::Tensor> tensors, double decay);
   ~WeightAverage();
@@ -43,7 +45,7 @@ class WeightAverage {
   };
 
   // For checkpoints: "average/<name>"; empty with decay 0.
-  std::map<std::string, network::Array> state() const;
+  std::map<std::string, at::Tensor> tensors() const;
   // Throws base::Error (kRefused) naming an array that is missing or of another shape.
   void set_state(const std::map<std::string, network::Array>& arrays);
 

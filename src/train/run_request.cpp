@@ -3,6 +3,7 @@
 #include <google/protobuf/util/message_differencer.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -115,6 +116,21 @@ std::uint32_t whole_number(std::int64_t value, const char* option, std::int64_t 
   return static_cast<std::uint32_t>(value);
 }
 
+// The recipe "scratch" with another number of pictures a step: the learning rate follows its square root, as
+// Adam's steps do not grow with the batch, and the average spans as many epochs as before.
+void set_batch(std::uint32_t batch, TrainingConfig* training) {
+  const double ratio = static_cast<double>(batch) / std::max(1U, training->batch_size_per_gpu());
+  training->set_batch_size_per_gpu(batch);
+  if (training->recipe() != TrainingConfig::SCRATCH) return;
+  if (training->learning_rate().has_warmup_cosine_schedule()) {
+    auto* schedule = training->mutable_learning_rate()->mutable_warmup_cosine_schedule();
+    schedule->set_max_learning_rate(static_cast<float>(schedule->max_learning_rate() * std::sqrt(ratio)));
+    schedule->set_min_learning_rate(static_cast<float>(schedule->min_learning_rate() * std::sqrt(ratio)));
+  }
+  const double forgotten = std::min(0.5, (1 - training->ema_decay()) * ratio);
+  if (training->ema_decay() > 0) training->set_ema_decay(static_cast<float>(1 - forgotten));
+}
+
 void apply_options(const RunRequest& request, Draft& draft) {
   TrainingConfig* training = draft.experiment.mutable_training_config();
   if (request.backbone && request.from) {
@@ -133,7 +149,11 @@ void apply_options(const RunRequest& request, Draft& draft) {
   if (request.size) set_size(*request.size, draft);
   if (request.precision) set_precision(*request.precision, draft);
   if (request.epochs) training->set_num_epochs(whole_number(*request.epochs, "--epochs", 1));
-  if (request.batch) training->set_batch_size_per_gpu(whole_number(*request.batch, "--batch", 1, INT32_MAX));
+  if (request.batch) {
+    const std::uint32_t batch = whole_number(*request.batch, "--batch", 1, INT32_MAX);
+    // A spec file means what it says.
+    request.spec_file ? training->set_batch_size_per_gpu(batch) : set_batch(batch, training);
+  }
   if (request.seed) draft.experiment.set_random_seed(whole_number(*request.seed, "--seed", 0));
   for (const std::string& assignment : request.assignments) {
     for (base::Finding& finding : spec::set_field(&draft.experiment, assignment, &draft.source)) {

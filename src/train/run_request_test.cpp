@@ -108,5 +108,24 @@ TEST(RunRequest, ResumeMayLengthenTheRunButNotChangeIt) {
   EXPECT_THAT(error->what(), HasSubstr("output_image_width"));
 }
 
+TEST(RunRequest, TheScratchRecipeAdaptsToTheBatch) {
+  RunRequest request;
+  const auto training = [&request] {
+    return effective_experiment(request, kClasses, true).training_config();
+  };
+  const auto rate = [](const spec::TrainingConfig& config) {
+    return config.learning_rate().warmup_cosine_schedule().max_learning_rate();
+  };
+  const spec::TrainingConfig as_it_is = training();
+  request.batch = 4 * static_cast<std::int64_t>(as_it_is.batch_size_per_gpu());
+  EXPECT_FLOAT_EQ(rate(training()), 2 * rate(as_it_is));
+  EXPECT_NEAR(1 - training().ema_decay(), 4 * (1 - as_it_is.ema_decay()), 1e-6);
+  request.batch = as_it_is.batch_size_per_gpu();
+  EXPECT_FLOAT_EQ(rate(training()), rate(as_it_is));
+  request.batch = 64;
+  request.assignments = {"training_config.learning_rate.warmup_cosine_schedule.max_learning_rate=0.003"};
+  EXPECT_FLOAT_EQ(rate(training()), 0.003f) << "what --set says is what is meant";
+}
+
 }  // namespace
 }  // namespace maskfit::train
