@@ -43,6 +43,7 @@ using namespace maskfit;
 struct Options {
   std::string backbone = "resnet18", size = "960x544", precision = "fp32", device = "cpu";
   int batch = 24, threads = 0, steps = 10, blocks = 5, classes = 2;
+  int cudnn_tries = -1;
   bool libtorch_norms = false, no_graph = false, profile = false;
 };
 
@@ -187,11 +188,17 @@ int main(int argc, char** argv) {
   app.add_flag("--profile", options.profile,
                "after the timing, one step between cudaProfilerStart and -Stop");
   app.add_flag("--no-graph", options.no_graph, "launch the kernels of a step one by one");
+  app.add_option("--cudnn-tries", options.cudnn_tries,
+                 "algorithms that cuDNN times for a convolution; 0: all");
   CLI11_PARSE(app, argc, argv);
   if (options.threads > 0) tensor::use_threads(options.threads);
+  if (options.cudnn_tries >= 0) at::globalContext().setBenchmarkLimitCuDNN(options.cudnn_tries);
 
   Bench bench(options);
+  const auto before = std::chrono::steady_clock::now();
   for (int i = 0; i < (options.device == "cpu" ? 1 : 5); ++i) bench.step();
+  tensor::synchronise(bench.images.device());
+  const std::chrono::duration<double> first = std::chrono::steady_clock::now() - before;
   std::vector<double> rates;
   for (int i = 0; i < options.blocks; ++i) rates.push_back(images_per_second(bench, options));
   if (options.profile) step_under_profiler(bench);
@@ -209,7 +216,8 @@ int main(int argc, char** argv) {
                                      {"graph", bench.gpu_step != nullptr && !options.no_graph},
                                      {"images_per_second", rates[rates.size() / 2]},
                                      {"min", rates.front()},
-                                     {"max", rates.back()}}
+                                     {"max", rates.back()},
+                                     {"first_steps_seconds", first.count()}}
                           .dump()
                           .c_str());
 }

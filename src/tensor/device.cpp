@@ -1,6 +1,8 @@
 #include "tensor/device.h"
 
+#include <ATen/ATen.h>
 #include <ATen/Context.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
@@ -20,6 +22,9 @@ int gpu_index(const std::string& name) {
   const bool numbered = name.starts_with("cuda:") && base::parse_int(name.substr(kCuda.size() + 1), &index);
   return numbered && index >= 0 && index < 128 ? static_cast<int>(index) : -1;
 }
+
+// For each convolution. Four give the speed of ten in less time: docs/benchmarks.md.
+constexpr int kAlgorithmsTried = 4;
 
 }  // namespace
 
@@ -41,6 +46,7 @@ c10::Device device_from_name(const std::string& name) {
                       "--device", fmt::format("use a number from 0 to {}", count - 1));
   }
   at::globalContext().setBenchmarkCuDNN(true);
+  at::globalContext().setBenchmarkLimitCuDNN(kAlgorithmsTried);
   return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(index));
 }
 
@@ -52,6 +58,20 @@ void synchronise(c10::Device device) {
   if (device.is_cpu()) return;
   const c10::impl::VirtualGuardImpl guard(device.type());
   guard.getStream(device).synchronize();
+}
+
+void wake_up(c10::Device device) {
+  if (device.is_cpu()) return;
+  const at::NoGradGuard no_grad;
+  // A convolution and a product, small, of the types that training uses.
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+    const auto options = at::TensorOptions(device).dtype(type);
+    const at::Tensor pixels = at::zeros({1, 8, 16, 16}, options).contiguous(at::MemoryFormat::ChannelsLast);
+    const at::Tensor kernel = at::zeros({8, 8, 3, 3}, options).contiguous(at::MemoryFormat::ChannelsLast);
+    at::conv2d(pixels, kernel);
+    at::matmul(kernel.reshape({8, -1}), kernel.reshape({8, -1}).t());
+  }
+  synchronise(device);
 }
 
 }  // namespace maskfit::tensor

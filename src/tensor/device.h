@@ -20,4 +20,8 @@ int gpu_count();
 // memory that a kernel of ours wrote.
 void synchronise(c10::Device device);
 
+// Begins to use a GPU: its driver, LibTorch's kernels and cuDNN take seconds to load, which other work can
+// cover when this runs on another thread. Nothing to do on a CPU.
+void wake_up(c10::Device device);
+
 }  // namespace maskfit::tensor

@@ -1,6 +1,7 @@
 #include "train/detect_all.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +10,8 @@
 #include "base/parallel.h"
 #include "model/outputs.h"
 #include "postprocess/postprocess.h"
+#include "tensor/array.h"
+#include "tensor/side_stream.h"
 #include "train/pixels.h"
 
 namespace maskfit::train {
@@ -94,10 +97,7 @@ void read_outputs(const model::Outputs& outputs, const loader::PictureSet& pictu
   });
 }
 
-}  // namespace
-
-DetectedSet detect_all(model::Detector& detector, const loader::PictureSet& pictures,
-                       const DetectOptions& options) {
+Decoding decoding_of(const DetectOptions& options) {
   Decoding decoding;
   decoding.options = {.path = postprocess::Path::kEvaluation,
                       .scale = options.coding.scale,
@@ -105,26 +105,99 @@ DetectedSet detect_all(model::Detector& detector, const loader::PictureSet& pict
                       .reference_exact = options.reference_exact};
   decoding.clustering =
       postprocess::clustering_from_spec(options.postprocessing, options.class_names, decoding.options);
+  return decoding;
+}
+
+DetectedSet empty_set(const loader::PictureSet& pictures, const Decoding& decoding) {
   DetectedSet result;
   result.signals = signals_of(decoding.clustering);
   result.pictures.resize(static_cast<std::size_t>(pictures.size()));
-  std::vector<double> seconds;  // a picture, by batch
+  return result;
+}
+
+// Calls visit(outputs, first, count) for every batch of the set.
+template <typename Visit>
+void for_each_batch(model::Detector& detector, const loader::PictureSet& pictures,
+                    const DetectOptions& options, Visit visit) {
+  const PlainPixels plain(pictures, detector.device());
+  const PlainPixels& pixels = options.pixels ? *options.pixels : plain;
   for (std::int64_t first = 0; first < pictures.size(); first += options.batch) {
     options.stop.throw_if_requested();
     const std::int64_t count = std::min<std::int64_t>(options.batch, pictures.size() - first);
-    const at::Tensor images = plain_pixels(pictures, first, count, detector.device());
-
-    const auto start = std::chrono::steady_clock::now();
-    const model::Outputs outputs = detector.forward(images, /*training=*/false);
-    read_outputs(outputs, pictures, first, count, decoding, result);
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    seconds.push_back(elapsed.count() / static_cast<double>(count));
-
-    if (options.cost) result.cost += options.cost(outputs, first, count) * static_cast<double>(count);
+    visit(pixels.make(first, count), first, count);
     if (options.progress) options.progress(first + count, pictures.size());
   }
+}
+
+// The cost of a batch times its pictures.
+at::Tensor summed_cost(const DetectOptions& options, const model::Outputs& outputs, std::int64_t first,
+                       std::int64_t count) {
+  return options.cost(outputs, first, count).detach().to(at::kDouble).mul(static_cast<double>(count));
+}
+
+}  // namespace
+
+DetectedSet detect_all(model::Detector& detector, const loader::PictureSet& pictures,
+                       const DetectOptions& options) {
+  const Decoding decoding = decoding_of(options);
+  DetectedSet result = empty_set(pictures, decoding);
+  std::vector<double> seconds;  // a picture, by batch
+  for_each_batch(detector, pictures, options,
+                 [&](const at::Tensor& images, std::int64_t first, std::int64_t count) {
+                   const auto start = std::chrono::steady_clock::now();
+                   const model::Outputs outputs = detector.forward(images, /*training=*/false);
+                   read_outputs(outputs, pictures, first, count, decoding, result);
+                   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+                   seconds.push_back(elapsed.count() / static_cast<double>(count));
+                   if (options.cost)
+                     result.cost += tensor::to_number(summed_cost(options, outputs, first, count));
+                 });
   if (pictures.size() > 0) result.cost /= static_cast<double>(pictures.size());
   result.median_seconds_per_picture = median(std::move(seconds));
+  return result;
+}
+
+struct PendingDetections::Impl {
+  const loader::PictureSet& pictures;
+  DetectOptions options;
+  model::Outputs outputs;  // of all pictures; logits are not kept
+  at::Tensor cost;         // sum over the pictures; undefined without a cost function
+  std::optional<tensor::Moment> computed;
+};
+
+PendingDetections::PendingDetections(model::Detector& detector, const loader::PictureSet& pictures,
+                                     DetectOptions options)
+    : impl_(std::make_unique<Impl>(Impl{pictures, std::move(options), {}, {}, {}})) {
+  const at::NoGradGuard no_grad;
+  std::vector<at::Tensor> bbox, cov, costs;
+  for_each_batch(detector, pictures, impl_->options,
+                 [&](const at::Tensor& images, std::int64_t first, std::int64_t count) {
+                   const model::Outputs outputs = detector.forward(images, /*training=*/false);
+                   bbox.push_back(outputs.bbox);
+                   cov.push_back(outputs.cov);
+                   if (impl_->options.cost)
+                     costs.push_back(summed_cost(impl_->options, outputs, first, count));
+                 });
+  if (bbox.empty()) return;
+  impl_->outputs.bbox = at::cat(bbox);
+  impl_->outputs.cov = at::cat(cov);
+  if (!costs.empty()) impl_->cost = at::stack(costs).sum();
+  impl_->computed.emplace(impl_->outputs.cov.device());
+}
+
+PendingDetections::~PendingDetections() = default;
+PendingDetections::PendingDetections(PendingDetections&&) noexcept = default;
+
+DetectedSet PendingDetections::finish() {
+  const Decoding decoding = decoding_of(impl_->options);
+  DetectedSet result = empty_set(impl_->pictures, decoding);
+  if (!impl_->outputs.bbox.defined()) return result;
+  impl_->computed->wait();
+  const tensor::SideStream side(impl_->outputs.cov.device());
+  read_outputs(impl_->outputs, impl_->pictures, 0, impl_->pictures.size(), decoding, result);
+  if (impl_->cost.defined()) {
+    result.cost = tensor::to_number(impl_->cost) / static_cast<double>(impl_->pictures.size());
+  }
   return result;
 }
 

@@ -4,6 +4,7 @@
 // on.
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "model/detector.h"
 #include "spec/experiment.pb.h"
 #include "targets/rasterise.h"
+#include "train/pixels.h"
 
 namespace maskfit::train {
 
@@ -24,9 +26,11 @@ struct DetectOptions {
   targets::BoxCoding coding;
   bool reference_exact = false;  // the reference's quirks of the evaluation path (docs/numerics.md)
   base::StopToken stop;          // asked between batches; throws base::Error (kInterrupted)
-  // Called with the outputs of pictures [first, first + count): the task cost of that batch, a mean over its
-  // pictures. Empty: no cost.
-  std::function<double(const model::Outputs& outputs, std::int64_t first, std::int64_t count)> cost;
+  // Called with the outputs of pictures [first, first + count): the task cost of that batch, a scalar, the
+  // mean over its pictures. Empty: no cost.
+  std::function<at::Tensor(const model::Outputs& outputs, std::int64_t first, std::int64_t count)> cost;
+  // Where the pictures come from; null: made from the set as they are needed.
+  const PlainPixels* pixels = nullptr;
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };
 
@@ -46,5 +50,22 @@ struct DetectedSet {
 
 DetectedSet detect_all(model::Detector& detector, const loader::PictureSet& pictures,
                        const DetectOptions& options);
+
+// The same in two halves, so that a training on a GPU can go on while the second one runs on other threads.
+class PendingDetections {
+ public:
+  // Runs the network over all pictures and keeps its answers on the device, without waiting for them.
+  PendingDetections(model::Detector& detector, const loader::PictureSet& pictures, DetectOptions options);
+  ~PendingDetections();
+  PendingDetections(PendingDetections&&) noexcept;
+
+  // Waits for the device and makes boxes of the answers; on any thread, once. The set must still be there.
+  // Nothing is timed: median_seconds_per_picture is 0.
+  DetectedSet finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace maskfit::train

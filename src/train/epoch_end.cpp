@@ -30,7 +30,12 @@ EpochEnd::EpochEnd(Session& session, const runs::CheckpointStore& store, RunLog&
       store_(store),
       log_(log),
       observer_(observer),
-      last_save_(std::chrono::steady_clock::now()) {}
+      beside_gpu_(session.options.device != "cpu"),
+      network_(session.detector->network()),
+      last_save_(std::chrono::steady_clock::now()) {
+  if (s_.val_pictures)
+    pixels_ = std::make_unique<PlainPixels>(*s_.val_pictures, s_.options.device, /*keep=*/true);
+}
 
 void EpochEnd::run(StepReports& reports) {
   reports.end_epoch();
@@ -43,69 +48,125 @@ void EpochEnd::run(StepReports& reports) {
   const std::int64_t wanted = experiment.training_config().checkpoint_interval();
   const std::int64_t interval = wanted > 0 ? wanted : kDefaultCheckpointInterval;
   const bool long_ago = std::chrono::steady_clock::now() - last_save_ > kLongestUnsaved;
-  if (epoch % interval == 0 || epoch == s_.epochs() || long_ago) save_checkpoint();
+  if (epoch % interval == 0 || epoch == s_.epochs() || long_ago) checkpoint_is_due();
   reports.restart_clock();
 }
 
-double EpochEnd::validation_cost(const model::Outputs& outputs, std::int64_t first,
-                                 std::int64_t count) const {
+at::Tensor EpochEnd::validation_cost(const model::Outputs& outputs, std::int64_t first,
+                                     std::int64_t count) const {
   const at::NoGradGuard no_grad;
   std::vector<boxes::Truths> truths;
   for (std::int64_t i = 0; i < count; ++i) truths.push_back(s_.val_pictures->truths_in_network(first + i));
   const std::vector<float> weights(static_cast<std::size_t>(count), 1.0f);
   const TargetBatch batch = make_targets(truths, weights, s_.target_options);
   const loss::Targets targets = s_.loss->upload(host_targets(batch));
-  return tensor::to_number(s_.loss->compute(outputs.bbox, outputs.cov_logits, outputs.cov, targets).task);
+  return s_.loss->compute(outputs.bbox, outputs.cov_logits, outputs.cov, targets).task;
+}
+
+ValidationOptions EpochEnd::validation_options() {
+  return {.reference_exact = s_.options.reference_exact,
+          .stop = {},  // a validation once begun is finished: what it says is part of the run's state
+          .unmapped_labels = unmapped_labels(s_.run.data.val, s_.run.classes),
+          .cost = [this](const model::Outputs& outputs, std::int64_t first,
+                         std::int64_t count) { return validation_cost(outputs, first, count); },
+          .pixels = pixels_.get(),
+          .progress = {}};
 }
 
 void EpochEnd::validate() {
-  const std::int64_t epoch = s_.step / s_.steps_per_epoch();
+  settle();
+  const Span span(s_.spent, "validation", "steps");
+  auto snapshot = std::make_shared<const Snapshot>(s_);
+  const Position at = s_.position(s_.step);
+  // A schedule that listens has to know the cost before the next step.
+  const bool wait = !beside_gpu_ || s_.learning_rate->listens_to_validation();
+  std::optional<Validation> validation;
   {
     const WeightAverage::InUse averaged(*s_.average);
     // The step on a GPU keeps the copies itself, and those are of the weights, not of their average.
     s_.detector->refresh_copies();
-    last_validation_ = train::validate(
-        *s_.detector, *s_.val_pictures, s_.run.experiment,
-        {.reference_exact = s_.options.reference_exact,
-         .stop = {},  // a validation once begun is finished: what it says is part of the run's state
-         .unmapped_labels = unmapped_labels(s_.run.data.val, s_.run.classes),
-         .cost = [this](const model::Outputs& outputs, std::int64_t first,
-                        std::int64_t count) { return validation_cost(outputs, first, count); },
-         .progress = {}});
+    if (wait) {
+      validation = train::validate(*s_.detector, *s_.val_pictures, s_.run.experiment, validation_options());
+    } else {
+      pending_.emplace(
+          Pending{PendingValidation(*s_.detector, *s_.val_pictures, s_.run.experiment, validation_options()),
+                  snapshot, at});
+    }
   }
   s_.detector->refresh_copies();
   last_validated_step_ = s_.step;
-  const Validation& validation = *last_validation_;
-  s_.learning_rate->observe(epoch, validation.detected.cost, s_.step);
-  const bool best = validation.evaluation.map > s_.best.map;
+  last_snapshot_ = snapshot;
+  if (validation) take_in(std::move(*validation), std::move(snapshot), at);
+}
+
+void EpochEnd::poll() {
+  if (pending_ && pending_->validation.ready()) settle();
+}
+
+void EpochEnd::settle() {
+  if (!pending_) return;
+  const Span span(s_.spent, "validation", "steps");
+  Validation validation = pending_->validation.take();
+  const Pending pending = std::move(*pending_);
+  pending_.reset();
+  take_in(std::move(validation), pending.snapshot, pending.at);
+  if (pending.save) write_checkpoint(pending.snapshot, pending.at.step);
+}
+
+void EpochEnd::take_in(Validation validation, std::shared_ptr<const Snapshot> snapshot, const Position& at) {
+  last_validation_ = std::move(validation);
+  const evaluate::Evaluation& evaluation = last_validation_->evaluation;
+  s_.learning_rate->observe(at.epoch, last_validation_->detected.cost, at.step);
+  const bool best = evaluation.map > s_.best.map;
   if (best) {
-    s_.best = {validation.evaluation.map, epoch};
-    write_model(s_.run.folder.best_model(), &validation.evaluation);
+    s_.best = {evaluation.map, at.epoch};
+    write_model(s_.run.folder.best_model(), std::move(snapshot), at, evaluation);
   }
-  observer_.on_validation({.at = s_.position(s_.step),
-                           .evaluation = &validation.evaluation,
-                           .validation_cost = validation.detected.cost,
-                           .seconds = validation.seconds,
+  observer_.on_validation({.at = at,
+                           .evaluation = &evaluation,
+                           .validation_cost = last_validation_->detected.cost,
+                           .seconds = last_validation_->seconds,
                            .best = best,
-                           .diagnosis = validation.diagnosis});
+                           .diagnosis = last_validation_->diagnosis});
 }
 
 double EpochEnd::last_map() const {
   return last_validation_ ? last_validation_->evaluation.map : std::numeric_limits<double>::quiet_NaN();
 }
 
-void EpochEnd::save_checkpoint() {
-  store_.save(s_.step, encode_checkpoint(s_.checkpoint()));
+void EpochEnd::checkpoint_is_due() {
+  const Span span(s_.spent, "checkpoints", "steps");
   last_save_ = std::chrono::steady_clock::now();
+  if (pending_ && pending_->at.step == s_.step) {
+    pending_->save = true;
+  } else {
+    settle();
+    write_checkpoint(std::make_shared<const Snapshot>(s_), s_.step);
+  }
 }
 
-void EpochEnd::write_model(const std::filesystem::path& path, const evaluate::Evaluation* evaluation) {
-  network::write_model(path, finished_model(s_.averaged_network(), s_.run.experiment,
-                                            {.data_digest = s_.run.data.digest,
-                                             .epoch = s_.step / s_.steps_per_epoch(),
-                                             .step = s_.step,
-                                             .evaluation = evaluation,
-                                             .lineage = s_.lineage}));
+void EpochEnd::save_checkpoint() {
+  settle();
+  checkpoint_is_due();
+  writer_.drain();
+}
+
+void EpochEnd::write_checkpoint(std::shared_ptr<const Snapshot> snapshot, std::int64_t step) {
+  writer_.submit([this, snapshot = std::move(snapshot), step, best = s_.best] {
+    store_.save(step, encode_checkpoint(snapshot->checkpoint(best.map, best.epoch)));
+  });
+}
+
+void EpochEnd::write_model(const std::filesystem::path& path, std::shared_ptr<const Snapshot> snapshot,
+                           const Position& at, std::optional<evaluate::Evaluation> evaluation) {
+  writer_.submit([this, path, snapshot = std::move(snapshot), at, evaluation = std::move(evaluation)] {
+    network::write_model(path, finished_model(snapshot->averaged_network(network_), s_.run.experiment,
+                                              {.data_digest = s_.run.data.digest,
+                                               .epoch = at.step / at.steps_per_epoch,
+                                               .step = at.step,
+                                               .evaluation = evaluation ? &*evaluation : nullptr,
+                                               .lineage = s_.lineage}));
+  });
 }
 
 void EpochEnd::write_report() {
@@ -137,8 +198,14 @@ void EpochEnd::finish() {
   // A run that was resumed after its last epoch, or ended by its schedule, has not been validated in this
   // session.
   if (s_.val_pictures && last_validated_step_ != s_.step && s_.step > 0) validate();
-  write_model(s_.run.folder.model(), last_validation_ ? &last_validation_->evaluation : nullptr);
+  settle();
+  const Span span(s_.spent, "report and model", "");
+  const bool validated = last_validation_ && last_validated_step_ == s_.step;
+  write_model(s_.run.folder.model(), validated ? last_snapshot_ : std::make_shared<const Snapshot>(s_),
+              s_.position(s_.step),
+              last_validation_ ? std::optional(last_validation_->evaluation) : std::nullopt);
   write_report();
+  writer_.drain();
 }
 
 }  // namespace maskfit::train

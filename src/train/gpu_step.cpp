@@ -30,9 +30,9 @@ bool GpuStep::possible([[maybe_unused]] const model::Detector& detector) {
 
 namespace {
 
-constexpr int kStepsBeforeRecording = 2;  // in which LibTorch chooses algorithms
-constexpr std::int64_t kFigures = 3;      // task cost, regularisation, gradient norm
-constexpr std::int64_t kSlotStep = 8;     // truths a picture: room grows by as many
+constexpr int kStepsBeforeRecording = 2;   // in which LibTorch chooses algorithms
+constexpr std::int64_t kFigures = 3;       // task cost, regularisation, gradient norm
+constexpr std::int64_t kFewestSlots = 32;  // truths a picture; room doubles, for each size is another graph
 
 GradientStorage storage_of(const at::Tensor& tensor) {
   if (tensor.scalar_type() == at::kBFloat16) return GradientStorage::kBfloat16;
@@ -185,7 +185,8 @@ void GpuStep::Impl::hold_truths(const loss::TruthTensors& given) {
   const auto take = [&](at::Tensor& tensor, const at::Tensor& from) {
     if (!tensor.defined() || tensor.size(1) < slots || tensor.size(0) != from.size(0)) {
       std::vector<std::int64_t> shape = from.sizes().vec();
-      shape[1] = (slots + kSlotStep - 1) / kSlotStep * kSlotStep;
+      shape[1] = kFewestSlots;
+      while (shape[1] < slots) shape[1] *= 2;
       tensor = at::zeros(shape, from.options());
       graph.reset();
     } else {
@@ -205,7 +206,8 @@ void GpuStep::Impl::record() {
   graph = std::make_unique<at::cuda::CUDAGraph>();
   const c10::cuda::CUDAStreamGuard side(
       c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device_index()));
-  graph->capture_begin();
+  // Other threads may copy results of a validation meanwhile.
+  graph->capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
   run(held_images, held);
   graph->capture_end();
 }

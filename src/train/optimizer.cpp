@@ -190,16 +190,13 @@ std::int64_t Optimizer::steps() const {
   return impl_->steps;
 }
 
-std::map<std::string, network::Array> Optimizer::state() const {
-  std::map<std::string, network::Array> arrays;
-  const auto put = [&](const std::string& name, const at::Tensor& tensor) {
-    arrays[name] = {tensor.sizes().vec(), tensor::to_values(tensor)};
-  };
+std::map<std::string, at::Tensor> Optimizer::tensors() const {
+  std::map<std::string, at::Tensor> tensors;
   for (std::size_t i = 0; i < impl_->names.size(); ++i) {
-    put(kFirstMoment + impl_->names[i], impl_->first[i]);
-    put(kSecondMoment + impl_->names[i], impl_->second[i]);
+    tensors.emplace(kFirstMoment + impl_->names[i], impl_->first[i]);
+    tensors.emplace(kSecondMoment + impl_->names[i], impl_->second[i]);
   }
-  return arrays;
+  return tensors;
 }
 
 void Optimizer::set_state(const std::map<std::string, network::Array>& arrays, std::int64_t steps) {

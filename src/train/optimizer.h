@@ -52,7 +52,7 @@ class Optimizer {
 
   // For checkpoints: "adam/first_moment/<name>" and "adam/second_moment/<name>"; the step count is the
   // caller's to keep.
-  std::map<std::string, network::Array> state() const;
+  std::map<std::string, at::Tensor> tensors() const;
   // Throws base::Error (kRefused) naming an array that is missing or of another shape. Other arrays are
   // ignored.
   void set_state(const std::map<std::string, network::Array>& arrays, std::int64_t steps);

@@ -5,14 +5,10 @@
 #include "augment/warp_cuda.h"
 #include "base/error.h"
 #include "tensor/array.h"
-#include "tensor/device.h"
 #include "train/pixels.h"
 #ifdef MASKFIT_WITH_CUDA
-#include <c10/cuda/CUDACachingAllocator.h>
-#include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
-#include <cuda_runtime_api.h>
 #endif
 
 namespace maskfit::train {
@@ -31,30 +27,6 @@ class HostPixels : public PixelSource {
 };
 
 #ifdef MASKFIT_WITH_CUDA
-
-constexpr double kShareOfFreeMemory = 0.5;     // the rest is for the network
-constexpr std::int64_t kUploadedAtATime = 64;  // pictures
-
-// All canvases as bytes on the GPU: [pictures][H][W][channels].
-at::Tensor upload(const loader::PictureSet& pictures, c10::Device device) {
-  const auto [width, height] = pictures.canvas_size();
-  const at::Tensor canvases = at::empty({pictures.size(), height, width, pictures.channels()},
-                                        at::TensorOptions(device).dtype(at::kByte));
-  for (std::int64_t first = 0; first < pictures.size(); first += kUploadedAtATime) {
-    const std::int64_t count = std::min(kUploadedAtATime, pictures.size() - first);
-    canvases.narrow(0, first, count).copy_(canvas_bytes(pictures, first, count));
-  }
-  return canvases;
-}
-
-bool fits(const loader::PictureSet& pictures, c10::Device device) {
-  const c10::cuda::CUDAGuard guard(device);
-  std::size_t free_bytes = 0, total_bytes = 0;
-  if (cudaMemGetInfo(&free_bytes, &total_bytes) != cudaSuccess) return false;
-  const auto [width, height] = pictures.canvas_size();
-  const double wanted = static_cast<double>(pictures.size()) * width * height * pictures.channels();
-  return wanted <= kShareOfFreeMemory * static_cast<double>(free_bytes);
-}
 
 augment::PixelType pixel_type(model::Precision precision) {
   switch (precision) {
@@ -83,8 +55,9 @@ at::ScalarType scalar_type(augment::PixelType type) {
 
 class ResidentPixels : public PixelSource {
  public:
-  ResidentPixels(const loader::PictureSet& pictures, c10::Device device, model::Precision precision)
-      : device_(device), type_(pixel_type(precision)), canvases_(upload(pictures, device)) {}
+  // canvases: [pictures][H][W][channels] on a GPU.
+  ResidentPixels(at::Tensor canvases, model::Precision precision)
+      : device_(canvases.device()), type_(pixel_type(precision)), canvases_(std::move(canvases)) {}
 
   bool needs_host_pixels() const override { return false; }
 
@@ -137,10 +110,8 @@ std::unique_ptr<PixelSource> make_pixel_source([[maybe_unused]] const loader::Pi
                                                const std::string& device,
                                                [[maybe_unused]] model::Precision precision) {
 #ifdef MASKFIT_WITH_CUDA
-  c10::Device target = tensor::device_from_name(device);
-  if (target.is_cuda() && !target.has_index()) target.set_index(c10::cuda::current_device());
-  if (target.is_cuda() && pictures.resident() && fits(pictures, target)) {
-    return std::make_unique<ResidentPixels>(pictures, target, precision);
+  if (at::Tensor canvases = resident_bytes(pictures, device); canvases.defined()) {
+    return std::make_unique<ResidentPixels>(std::move(canvases), precision);
   }
 #endif
   return std::make_unique<HostPixels>(device);

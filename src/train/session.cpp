@@ -18,19 +18,6 @@ boxes::GridGeometry output_geometry(const network::Network& network) {
   return {network.input.width, network.input.height, grid.width, grid.height};
 }
 
-// Names and tensors of weights and moving statistics together.
-std::vector<std::string> all_names(const model::Detector& detector) {
-  std::vector<std::string> names = detector.parameter_names();
-  for (const std::string& name : detector.buffer_names()) names.push_back(name);
-  return names;
-}
-
-std::vector<at::Tensor> all_tensors(const model::Detector& detector) {
-  std::vector<at::Tensor> tensors = detector.parameters();
-  for (const at::Tensor& buffer : detector.buffers()) tensors.push_back(buffer);
-  return tensors;
-}
-
 void report_pretrained(const PretrainedReport& report, const std::string& file, Observer& observer) {
   if (report.copied.empty()) return;
   if (!report.loaded.empty()) {
@@ -53,6 +40,7 @@ Session::Session(const PreparedRun& prepared, const TrainOptions& train_options,
       scaling(prepared.experiment.training_config().cost_scaling()),
       monitor(2 * class_names.size()) {
   const spec::Experiment& experiment = run.experiment;
+  spent.begin("reading pictures");
   loader::PictureSetOptions picture_set = picture_options(experiment);
   picture_set.progress = options.decoding;
   train_pictures = std::make_unique<loader::PictureSet>(run.data.train, run.classes, picture_set);
@@ -63,6 +51,7 @@ Session::Session(const PreparedRun& prepared, const TrainOptions& train_options,
       *train_pictures,
       loader::planner_options_from_spec(experiment, run.data.sources, options.reference_exact));
 
+  spent.begin("network");
   PretrainedReport pretrained;
   network::Network network = build_network(experiment, &pretrained);
   report_pretrained(pretrained, experiment.model_config().pretrained_model_file(), observer);
@@ -88,8 +77,9 @@ Session::Session(const PreparedRun& prepared, const TrainOptions& train_options,
                                           detector->parameter_names(), detector->parameters());
   learning_rate = std::make_unique<LearningRate>(experiment.training_config().learning_rate(),
                                                  steps_per_epoch(), epochs());
-  average = std::make_unique<WeightAverage>(all_names(*detector), all_tensors(*detector),
+  average = std::make_unique<WeightAverage>(array_names(), array_tensors(),
                                             experiment.training_config().ema_decay());
+  spent.end();
 }
 
 std::int64_t Session::epochs() const {
@@ -106,22 +96,22 @@ Position Session::position(std::int64_t finished_steps) const {
           .step = finished_steps};
 }
 
-network::Network Session::averaged_network() {
-  const WeightAverage::InUse averaged(*average);
-  return detector->network();
+std::vector<std::string> Session::array_names() const {
+  std::vector<std::string> names = detector->parameter_names();
+  for (const std::string& name : detector->buffer_names()) names.push_back(name);
+  return names;
 }
 
-Checkpoint Session::checkpoint() const {
+std::vector<at::Tensor> Session::array_tensors() const {
+  std::vector<at::Tensor> tensors = detector->parameters();
+  for (const at::Tensor& buffer : detector->buffers()) tensors.push_back(buffer);
+  return tensors;
+}
+
+Checkpoint Session::state_without_arrays() const {
   Checkpoint saved;
   saved.step = step;
   saved.texts["data_digest"] = run.data.digest;
-  const std::vector<std::string> names = all_names(*detector);
-  const std::vector<at::Tensor> tensors = all_tensors(*detector);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    saved.arrays["weights/" + names[i]] = {tensors[i].sizes().vec(), tensor::to_values(tensors[i])};
-  }
-  saved.arrays.merge(optimizer->state());
-  saved.arrays.merge(average->state());
   saved.numbers = monitor.state();
   saved.numbers["optimizer/steps"] = {static_cast<double>(optimizer->steps())};
   saved.numbers["loss/state"] = loss->state();
@@ -139,8 +129,8 @@ void Session::restore(const Checkpoint& saved) {
         base::ExitCode::kRefused, "the dataset is not the one that this run was trained on so far",
         run.folder.path().string(), "resume with the same data, or begin a new run with another --out");
   }
-  const std::vector<std::string> names = all_names(*detector);
-  const std::vector<at::Tensor> tensors = all_tensors(*detector);
+  const std::vector<std::string> names = array_names();
+  const std::vector<at::Tensor> tensors = array_tensors();
   for (std::size_t i = 0; i < names.size(); ++i) {
     const network::Array& array = saved.array("weights/" + names[i]);
     if (array.shape != tensors[i].sizes().vec()) {

@@ -25,6 +25,7 @@
 #include "train/step_monitor.h"
 #include "train/target_batch.h"
 #include "train/teacher.h"
+#include "train/time_spent.h"
 
 namespace maskfit::train {
 
@@ -52,16 +53,18 @@ struct Session {
   std::int64_t total_steps() const { return epochs() * steps_per_epoch(); }
   // Where `step` finished steps stand.
   Position position(std::int64_t finished_steps) const;
-  // The weights to validate and to save: the average where there is one.
-  network::Network averaged_network();
 
-  // Everything that the next step depends on.
-  Checkpoint checkpoint() const;
+  // Weights and moving statistics together.
+  std::vector<std::string> array_names() const;
+  std::vector<at::Tensor> array_tensors() const;
+  // Everything that the next step depends on is this and the arrays; see snapshot.h.
+  Checkpoint state_without_arrays() const;
   // Throws base::Error (kRefused) for a checkpoint of another network, spec or dataset.
   void restore(const Checkpoint& checkpoint);
 
   const PreparedRun& run;
   TrainOptions options;
+  TimeSpent spent;
   std::vector<std::string> class_names;
   std::unique_ptr<loader::PictureSet> train_pictures, val_pictures;  // val_pictures: null without any
   std::unique_ptr<loader::BatchPlanner> planner;
@@ -76,7 +79,7 @@ struct Session {
   std::unique_ptr<WeightAverage> average;
   StepMonitor monitor;
   BestModel best;
-  std::int64_t step = 0;  // finished steps
+  std::int64_t step = 0;                       // finished steps
   std::map<std::string, std::string> lineage;  // of the network that was loaded, see ModelOrigin
 };
 

@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 
 #include "base/error.h"
 #include "loss/loss_tensors.h"
 #include "model/outputs.h"
 #include "runs/checkpoint_store.h"
+#include "tensor/device.h"
 #include "tensor/process_tuning.h"
 #include "tensor/version.h"
 #include "train/build_network.h"
@@ -135,8 +137,10 @@ bool run_steps(Session& s, EpochEnd& epoch_end, Observer& observer) {
     return false;
   }
   const bool on_cpu = s.options.device == "cpu";
+  s.spent.begin("pictures to the device");
   const std::unique_ptr<PixelSource> pixels = make_pixel_source(
       *s.train_pictures, s.options.device, detector_options(s.run.experiment, "").precision);
+  s.spent.begin("first steps");
   StepInputs inputs(*s.train_pictures, *s.planner, s.target_options,
                     {.first_step = s.step,
                      .last_step = s.total_steps(),
@@ -171,6 +175,8 @@ bool run_steps(Session& s, EpochEnd& epoch_end, Observer& observer) {
       queue.read();
       if (gpu_step) gpu_step->read_scaling();
       reports.after_steps();
+      s.spent.begin("steps");
+      epoch_end.poll();
     }
     if (epoch_ends) epoch_end.run(reports);
   }
@@ -186,7 +192,13 @@ TrainResult train(const PreparedRun& run, const TrainOptions& options, Observer&
   log.status().write(runs::Status::kStarted, "Starting training.");
   try {
     set_up_library(run.experiment.training_config());
+    // While the pictures are read.
+    std::future<void> device_awake = std::async(
+        std::launch::async, [&options] { tensor::wake_up(tensor::device_from_name(options.device)); });
     Session session(run, options, everybody);
+    session.spent.begin("waking the device");
+    device_awake.get();
+    session.spent.begin("state");
     if (!session.val_pictures) {
       everybody.on_notice(
           Notice::kWarning,
@@ -204,6 +216,8 @@ TrainResult train(const PreparedRun& run, const TrainOptions& options, Observer&
       epoch_end.finish();
       log.status().write(runs::Status::kSuccess, "Training finished.");
     }
+    session.spent.end();
+    everybody.on_notice(Notice::kInfo, "where the time went: " + session.spent.sentence());
     result.steps = session.step;
     result.epochs = session.step / session.steps_per_epoch();
     result.best = session.best;

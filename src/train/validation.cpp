@@ -19,19 +19,18 @@ DetectOptions detect_options(const spec::Experiment& experiment, const Validatio
   detect.reference_exact = options.reference_exact;
   detect.stop = options.stop;
   detect.cost = options.cost;
+  detect.pixels = options.pixels;
   detect.progress = options.progress;
   return detect;
 }
 
-}  // namespace
-
-Validation validate(model::Detector& detector, const loader::PictureSet& pictures,
-                    const spec::Experiment& experiment, const ValidationOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+// What the detections are worth.
+Validation judged(DetectedSet detected, const spec::Experiment& experiment,
+                  const ValidationOptions& options) {
   const std::vector<std::string> class_names = class_names_of(experiment);
   const spec::EvaluationConfig& config = experiment.evaluation_config();
   Validation validation;
-  validation.detected = detect_all(detector, pictures, detect_options(experiment, options));
+  validation.detected = std::move(detected);
   validation.evaluation = evaluate::evaluate(validation.detected.pictures, class_names, config,
                                              {.mode = evaluate::mode_from_spec(config),
                                               .reference_matching = options.reference_exact,
@@ -47,8 +46,38 @@ Validation validate(model::Detector& detector, const loader::PictureSet& picture
     validation.diagnosis = {
         fmt::format("{}; what the figures say is worth nothing.", non_finite_sentence(validation))};
   }
-  validation.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return validation;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Validation validate(model::Detector& detector, const loader::PictureSet& pictures,
+                    const spec::Experiment& experiment, const ValidationOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  Validation validation =
+      judged(detect_all(detector, pictures, detect_options(experiment, options)), experiment, options);
+  validation.seconds = seconds_since(start);
+  return validation;
+}
+
+PendingValidation::PendingValidation(model::Detector& detector, const loader::PictureSet& pictures,
+                                     const spec::Experiment& experiment, const ValidationOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  PendingDetections pending(detector, pictures, detect_options(experiment, options));
+  result_ =
+      std::async(std::launch::async, [start, pending = std::move(pending), &experiment, options]() mutable {
+        Validation validation = judged(pending.finish(), experiment, options);
+        validation.seconds = seconds_since(start);
+        return validation;
+      });
+}
+
+bool PendingValidation::ready() const {
+  return result_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
 std::string non_finite_sentence(const Validation& validation) {

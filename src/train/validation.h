@@ -3,6 +3,7 @@
 // Validation: detections of every picture of the validation part, their AP, and why it is 0 when it is.
 
 #include <functional>
+#include <future>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,14 +29,30 @@ struct ValidationOptions {
   base::StopToken stop;
   // Labels of these pictures that no class takes, for the diagnosis.
   std::map<std::string, std::int64_t> unmapped_labels;
-  // As DetectOptions::cost.
-  std::function<double(const model::Outputs& outputs, std::int64_t first, std::int64_t count)> cost;
+  // These as in DetectOptions.
+  std::function<at::Tensor(const model::Outputs& outputs, std::int64_t first, std::int64_t count)> cost;
+  const PlainPixels* pixels = nullptr;
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };
 
 // The class names, postprocessing, evaluation and box coding are those of the spec.
 Validation validate(model::Detector& detector, const loader::PictureSet& pictures,
                     const spec::Experiment& experiment, const ValidationOptions& options);
+
+// A validation whose boxes and figures are made on other threads, once the network has run. The same figures.
+class PendingValidation {
+ public:
+  // pictures and experiment must outlive it.
+  PendingValidation(model::Detector& detector, const loader::PictureSet& pictures,
+                    const spec::Experiment& experiment, const ValidationOptions& options);
+
+  bool ready() const;
+  // Waits for it; once. Rethrows what went wrong.
+  Validation take() { return result_.get(); }
+
+ private:
+  std::future<Validation> result_;  // waits in its destructor
+};
 
 // "The network's outputs are not finite numbers, first for the picture 'a.jpg'". REQUIRES that there is such
 // a picture.
