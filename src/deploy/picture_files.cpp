@@ -18,7 +18,8 @@ bool has_picture_ending(const fs::path& path) {
 std::vector<fs::path> pictures_in(const fs::path& folder) {
   std::vector<fs::path> paths;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.is_regular_file() && has_picture_ending(entry.path())) paths.push_back(entry.path());
+    std::error_code dangling;  // a link to itself is no picture and no reason to give up the others
+    if (entry.is_regular_file(dangling) && has_picture_ending(entry.path())) paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
   if (paths.empty()) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "base/error.h"
 #include "base/files.h"
 #include "tests/support/temp_dir.h"
@@ -34,6 +36,13 @@ TEST(ListPictures, SameStemDoesNotOverwriteTheOthersOutput) {
   for (const char* name : {"x/face.jpg", "y/face.jpg", "y/face.png"}) base::write_file(dir / name, "x");
   EXPECT_THAT(names(list_pictures({dir / "x", dir / "y"})),
               ElementsAre("face.jpg", "face-2.jpg", "face-3.png"));
+}
+
+TEST(ListPictures, LinkToItselfIsLeftOut) {
+  support::TempDir dir;
+  base::write_file(dir / "a.jpg", "x");
+  std::filesystem::create_symlink("loop.jpg", dir / "loop.jpg");
+  EXPECT_THAT(names(list_pictures({dir.path()})), ElementsAre("a.jpg"));
 }
 
 TEST(ListPictures, MissingPathAndEmptyFolderAreErrors) {
