@@ -113,8 +113,7 @@ void resume(Session& s, const runs::CheckpointStore& store, RunLog& log, Observe
                       "put a copy of a checkpoint back, or begin again with --force instead of --resume");
   }
   if (!newest) {
-    if (!findings.empty())
-      observer.on_notice(Notice::kWarning, "no checkpoint was finished; beginning again");
+    observer.on_notice(Notice::kWarning, "no checkpoint was finished; beginning again");
     log.metrics().drop_after(0);  // of a run that was stopped before its first checkpoint
     return;
   }

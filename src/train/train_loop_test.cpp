@@ -171,7 +171,9 @@ TEST_F(TrainLoopTest, WithoutAnyWholeCheckpointTheRunBeginsAnew) {
   StopAfter stopper(2);
   run("lost", false, &stopper);
   fs::remove_all(dir_ / "lost/checkpoints");
-  run("lost", true);
+  StopAfter resumed;
+  run("lost", true, &resumed);
+  EXPECT_THAT(resumed.notices, testing::Contains(HasSubstr("beginning again")));
   EXPECT_EQ(model("lost"), model("straight"));
   EXPECT_EQ(metrics("lost"), metrics("straight"));
 }
