@@ -77,7 +77,7 @@ TEST_P(AssignCuda, EqualsTheCpu) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, AssignCuda,
-                         testing::Values(Case{3, 2, 40, 40, 12, 10}, Case{2, 1, 3, 2, 2, 10},
+                         testing::Values(Case{3, 2, 40, 40, 12, 10}, Case{4, 1, 6, 5, 6, 40},
                                          Case{4, 3, 60, 34, 60, 13}, Case{2, 2, 5, 7, 1, 1}));
 
 }  // namespace
