@@ -163,7 +163,7 @@ constexpr std::string_view kCpp =
                 const float y = (i / columns) * ((kHeight + rows - 1) / rows) + kOffset;
                 const float* side = sides + 4 * c * cells + i;
                 // As nvinfer cuts: what reaches the size becomes the last pixel, what lies between stays.
-      const auto cut = [](float v, int size) { return v >= size ? size - 1.0f : std::max(v, 0.0f); };
+                const auto cut = [](float v, int size) { return v >= size ? size - 1.0f : std::max(v, 0.0f); };
                 const Face face = {cut(x - kScale * side[0], kWidth), cut(y - kScale * side[cells], kHeight),
                                    cut(x + kScale * side[2 * cells], kWidth),
                                    cut(y + kScale * side[3 * cells], kHeight), score};

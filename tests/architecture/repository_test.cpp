@@ -123,13 +123,15 @@ TEST(Repository, ReadmesListTheCommandsOfTheBinary) {
                               table_column(text("README.zh-CN.md"), "命令")));
 }
 
-// A wheel's libtorch_cpu.so brings an own std::filesystem: whichever library comes first wins for the whole process.
+// A wheel's libtorch_cpu.so brings an own std::filesystem: whichever library comes first wins for the whole
+// process.
 TEST(Repository, TheBinarySearchesTheStandardLibraryBeforeLibTorch) {
   const std::string libraries = support::run_process({"readelf", "-d", MASKFIT_BINARY}).out;
   const std::size_t standard = libraries.find("[libstdc++.so");
   const std::size_t torch = libraries.find("[libtorch");
   ASSERT_NE(standard, std::string::npos) << libraries;
-  if (libraries.find("[libasan") != std::string::npos) GTEST_SKIP() << "a sanitizer's library has to be the first";
+  if (libraries.find("[libasan") != std::string::npos)
+    GTEST_SKIP() << "a sanitizer's library has to be the first";
   EXPECT_LT(standard, torch) << libraries;
 }
 
