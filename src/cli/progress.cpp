@@ -37,19 +37,26 @@ int terminal_columns(std::FILE* stream) {
   return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+// A slow machine trains less than one picture a second.
+int decimals(double images_per_second) {
+  return images_per_second < 10 ? 2 : 0;
+}
+
 }  // namespace
 
 std::string bar_text(const train::StepReport& r, int columns) {
   const double share = static_cast<double>(r.at.step_in_epoch) / static_cast<double>(r.at.steps_per_epoch);
-  std::string text = fmt::format("epoch {}/{} [{}] {}/{}  loss {:.4f}{}  lr {:.1e}  {:.0f} img/s  ETA {}",
-                                 r.at.epoch, r.at.epochs, bar(share), r.at.step_in_epoch,
-                                 r.at.steps_per_epoch, r.costs.total, parts_text(r.costs), r.learning_rate,
-                                 r.images_per_second, base::format_duration(r.eta_seconds));
+  std::string text =
+      fmt::format("epoch {}/{} [{}] {}/{}  loss {:.4f}{}  lr {:.1e}  {:.{}f} img/s  ETA {}", r.at.epoch,
+                  r.at.epochs, bar(share), r.at.step_in_epoch, r.at.steps_per_epoch, r.costs.total,
+                  parts_text(r.costs), r.learning_rate, r.images_per_second, decimals(r.images_per_second),
+                  base::format_duration(r.eta_seconds));
   if (columns > 0 && static_cast<int>(text.size()) > columns) {
     // What gives way on a narrow terminal is the parts of the loss, the longest piece and the least needed.
-    text = fmt::format("epoch {}/{} {}/{}  loss {:.4f}  lr {:.1e}  {:.0f} img/s  ETA {}", r.at.epoch,
-                       r.at.epochs, r.at.step_in_epoch, r.at.steps_per_epoch, r.costs.total, r.learning_rate,
-                       r.images_per_second, base::format_duration(r.eta_seconds));
+    text =
+        fmt::format("epoch {}/{} {}/{}  loss {:.4f}  lr {:.1e}  {:.{}f} img/s  ETA {}", r.at.epoch,
+                    r.at.epochs, r.at.step_in_epoch, r.at.steps_per_epoch, r.costs.total, r.learning_rate,
+                    r.images_per_second, decimals(r.images_per_second), base::format_duration(r.eta_seconds));
     text.resize(std::min<std::size_t>(text.size(), static_cast<std::size_t>(columns)));
   }
   return text;

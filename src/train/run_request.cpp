@@ -195,6 +195,10 @@ Experiment effective_experiment(const RunRequest& request, const std::vector<std
 Experiment resumed_experiment(const Experiment& stored, const RunRequest& request,
                               const std::vector<std::string>& class_names, bool data_given,
                               base::Findings* warnings) {
+  if (!data_given && !request.spec_file && !stored.has_dataset_config()) {
+    throw Error(ExitCode::kUsage, "the run was trained on a dataset that its spec does not name", "--resume",
+                "name it again: maskfit train DATASET --out RUN --resume");
+  }
   Draft draft;
   draft.experiment = stored;
   if (request.spec_file || !request.recipe.empty()) draft = first_draft(request, class_names);

@@ -108,6 +108,15 @@ TEST(RunRequest, ResumeMayLengthenTheRunButNotChangeIt) {
   EXPECT_THAT(error->what(), HasSubstr("output_image_width"));
 }
 
+TEST(RunRequest, ResumingWithoutTheDatasetSaysThatItHasToBeNamed) {
+  const spec::Experiment stored =
+      effective_experiment({}, kClasses, true);  // of a dataset, so without data_sources
+  const auto error = error_of([&] { resumed_experiment(stored, {}, {}, /*data_given=*/false); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), base::ExitCode::kUsage);
+  EXPECT_THAT(error->hint(), HasSubstr("maskfit train DATASET"));
+}
+
 TEST(RunRequest, TheScratchRecipeAdaptsToTheBatch) {
   RunRequest request;
   const auto training = [&request] {
