@@ -22,7 +22,7 @@ using base::Error;
 using base::ExitCode;
 
 constexpr std::int64_t kBatch = 8, kSensitivityPictures = 4, kSubset = 60;
-constexpr int kMostFloatLayers = 5;
+constexpr int kMostFloatLayers = 5, kMostTried = 8;
 
 // Calls `use` with batches of pixels from the tensorfile or the training pictures; writes the tensorfile on
 // the way.
@@ -109,7 +109,8 @@ std::vector<exporting::LayerSensitivity> ranked_layers(const network::Model& fol
   return ranked;
 }
 
-// Takes layers out, the most harmful first, until the loss is small enough.
+// Takes layers out, the most harmful first, until the loss is small enough. A layer whose real numbers do not
+// help beside those already taken out stays in integers.
 void choose_automatically(const Int8Options& o, const exporting::PictureSource& validation,
                           exporting::BundleRequest& request) {
   const exporting::PictureSource subset = some_of(validation, kSubset);
@@ -117,12 +118,19 @@ void choose_automatically(const Int8Options& o, const exporting::PictureSource& 
   const double wanted = map_of(real, request, subset) - o.ap_points / 100;
   double map = map_of(exporting::integer_model(request), request, subset);
   if (map >= wanted) return;
+  int tried = 0;
   for (const exporting::LayerSensitivity& layer : ranked_layers(real.model, request, validation)) {
-    if (map >= wanted || request.float_layers.size() >= kMostFloatLayers) break;
+    if (map >= wanted || request.float_layers.size() >= kMostFloatLayers || ++tried > kMostTried) break;
     request.float_layers.insert(layer.layer);
-    map = map_of(exporting::integer_model(request), request, subset);
-    spdlog::info("with {} in real numbers: mAP {:.4f} (wanted {:.4f})", fmt::join(request.float_layers, ", "),
-                 map, wanted);
+    const double with_it = map_of(exporting::integer_model(request), request, subset);
+    spdlog::info("with {} in real numbers: mAP {:.4f} (wanted {:.4f}){}",
+                 fmt::join(request.float_layers, ", "), with_it, wanted,
+                 with_it > map ? "" : fmt::format("; {} goes back", layer.layer));
+    if (with_it > map) {
+      map = with_it;
+    } else {
+      request.float_layers.erase(layer.layer);
+    }
   }
 }
 
