@@ -4,7 +4,10 @@
 //
 //   train_step [--backbone resnet18] [--size 960x544] [--batch 24] [--precision fp32|bf16|fp16] [--device
 //   cpu|cuda]
-//              [--threads N] [--steps N] [--blocks N] [--libtorch-norms] [--no-graph]
+//              [--threads N] [--steps N] [--blocks N] [--libtorch-norms] [--no-graph] [--no-exchange]
+//
+// Under torchrun, mpirun or Slurm, or with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set, it is one of
+// several ranks, each with --batch pictures: bench/scaling.sh. Rank 0 prints, the rate of all together.
 //
 // Prints one JSON line: the median images per second over the timed blocks of steps.
 
@@ -14,6 +17,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -28,6 +32,7 @@
 #include "model/detector.h"
 #include "model/outputs.h"
 #include "network/backbones.h"
+#include "ranks/group.h"
 #include "spec/defaults.h"
 #include "spec/recipes.h"
 #include "tensor/array.h"
@@ -35,6 +40,7 @@
 #include "tensor/library.h"
 #include "train/gpu_step.h"
 #include "train/optimizer.h"
+#include "train/rank_mean.h"
 
 namespace {
 
@@ -44,11 +50,11 @@ struct Options {
   std::string backbone = "resnet18", size = "960x544", precision = "fp32", device = "cpu";
   int batch = 24, threads = 0, steps = 10, blocks = 5, classes = 2;
   int cudnn_tries = -1;
-  bool libtorch_norms = false, no_graph = false, profile = false;
+  bool libtorch_norms = false, no_graph = false, profile = false, no_exchange = false;
 };
 
 struct Bench {
-  explicit Bench(const Options& options);
+  Bench(const Options& options, ranks::Group* group);
   void step();
 
   spec::Experiment experiment;
@@ -59,6 +65,8 @@ struct Bench {
   at::Tensor images;
   loss::Targets targets;
   std::unique_ptr<train::GpuStep> gpu_step;  // as a training takes its steps on a GPU
+  std::unique_ptr<tensor::RankMean> mean;  // of several ranks
+  std::unique_ptr<train::GradientBuckets> buckets;
   std::int64_t steps = 0;
 };
 
@@ -105,12 +113,18 @@ model::DetectorOptions detector_options(const Options& options) {
   return detector;
 }
 
-Bench::Bench(const Options& options)
+Bench::Bench(const Options& options, ranks::Group* group)
     : experiment(reference_recipe()),
       detector(make_network(options), detector_options(options)),
       losses(loss_options(experiment, options)),
       regulariser(experiment.training_config().regularizer()),
       optimizer(experiment.training_config().optimizer(), detector.parameter_names(), detector.parameters()) {
+  if (group != nullptr && !options.no_exchange) {
+    mean = train::make_rank_mean(*group, options.device);
+    buckets = std::make_unique<train::GradientBuckets>(detector.parameters(), *mean);
+    detector.on_gradient(
+        [this](std::size_t index, const at::Tensor& gradient) { buckets->take(index, gradient); });
+  }
   const network::Shape input = input_of(options.size);
   images = at::rand({options.batch, 3, input.height, input.width},
                     at::TensorOptions().device(tensor::device_from_name(options.device)));
@@ -133,6 +147,8 @@ Bench::Bench(const Options& options)
                                                                  .loss = losses,
                                                                  .regulariser = regulariser,
                                                                  .optimizer = optimizer,
+                                                                 .mean = mean.get(),
+                                                                 .buckets = buckets.get(),
                                                                  .graph = !options.no_graph});
   }
 }
@@ -145,19 +161,23 @@ void Bench::step() {
   }
   const model::Outputs outputs = detector.forward(images, /*training=*/true);
   const loss::Loss loss = losses.compute(outputs.bbox, outputs.cov_logits, outputs.cov, targets);
-  const std::vector<at::Tensor> gradients = detector.backward(loss.task);
+  std::vector<at::Tensor> gradients = detector.backward(loss.task);
+  if (buckets) buckets->finish(gradients);
   regulariser.add_gradients(detector.parameter_names(), detector.parameters(), gradients);
   losses.add_costs(loss);
   optimizer.step(gradients, 1e-4);
 }
 
-double images_per_second(Bench& bench, const Options& options) {
+double images_per_second(Bench& bench, const Options& options, ranks::Group* group) {
   tensor::synchronise(bench.images.device());
+  if (group != nullptr) group->any(false);  // all begin together
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < options.steps; ++i) bench.step();
   tensor::synchronise(bench.images.device());
+  if (group != nullptr) group->any(false);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  return options.steps * options.batch / seconds.count();
+  const int ranks = group == nullptr ? 1 : group->size();
+  return options.steps * options.batch * ranks / seconds.count();
 }
 
 // For `ncu --profile-from-start off`.
@@ -190,18 +210,25 @@ int main(int argc, char** argv) {
   app.add_flag("--no-graph", options.no_graph, "launch the kernels of a step one by one");
   app.add_option("--cudnn-tries", options.cudnn_tries,
                  "algorithms that cuDNN times for a convolution; 0: all");
+  app.add_flag("--no-exchange", options.no_exchange, "several ranks that do not average their gradients");
   CLI11_PARSE(app, argc, argv);
+  std::unique_ptr<ranks::Group> group;
+  if (const auto place = ranks::place_from_environment([](const char* name) { return std::getenv(name); })) {
+    group = std::make_unique<ranks::Group>(*place);
+    if (options.device == "cuda") options.device += ":" + std::to_string(place->local_rank);
+  }
   if (options.threads > 0) tensor::use_threads(options.threads);
   if (options.cudnn_tries >= 0) at::globalContext().setBenchmarkLimitCuDNN(options.cudnn_tries);
 
-  Bench bench(options);
+  Bench bench(options, group.get());
   const auto before = std::chrono::steady_clock::now();
   for (int i = 0; i < (options.device == "cpu" ? 1 : 5); ++i) bench.step();
   tensor::synchronise(bench.images.device());
   const std::chrono::duration<double> first = std::chrono::steady_clock::now() - before;
   std::vector<double> rates;
-  for (int i = 0; i < options.blocks; ++i) rates.push_back(images_per_second(bench, options));
+  for (int i = 0; i < options.blocks; ++i) rates.push_back(images_per_second(bench, options, group.get()));
   if (options.profile) step_under_profiler(bench);
+  if (group && !group->is_first()) return 0;
   std::sort(rates.begin(), rates.end());
   const auto facts = tensor::library_facts();
   std::printf("%s\n", nlohmann::json{{"what", "maskfit"},
@@ -214,6 +241,8 @@ int main(int argc, char** argv) {
                                      {"precision", options.precision},
                                      {"libtorch_norms", options.libtorch_norms},
                                      {"graph", bench.gpu_step != nullptr && !options.no_graph},
+                                     {"ranks", group ? group->size() : 1},
+                                     {"exchange", bench.mean != nullptr},
                                      {"images_per_second", rates[rates.size() / 2]},
                                      {"min", rates.front()},
                                      {"max", rates.back()},

@@ -25,7 +25,7 @@ BatchPlanner::BatchPlanner(const PictureSet& pictures, PlannerOptions options)
     : pictures_(pictures),
       options_(std::move(options)),
       whole_pictures_(without_mosaic(options_.augmentation)),
-      order_(options_.sources, options_.sampling, options_.batch, options_.seed) {
+      order_(options_.sources, options_.sampling, options_.batch * options_.ranks, options_.seed) {
   for (const Source& source : options_.sources) {
     MASKFIT_CHECK(source.first >= 0 && source.first + source.count <= pictures.size(),
                   "first={} count={} of {}", source.first, source.count, pictures.size());
@@ -43,6 +43,10 @@ std::shared_ptr<const BatchPlanner::Order> BatchPlanner::order_of(std::int64_t e
 }
 
 BatchPlan BatchPlanner::plan(std::int64_t epoch, std::int64_t step) const {
+  return plan_of_rank(epoch, step, options_.rank);
+}
+
+BatchPlan BatchPlanner::plan_of_rank(std::int64_t epoch, std::int64_t step, int rank) const {
   MASKFIT_CHECK(epoch >= 0 && step >= 0 && step < steps_per_epoch(), "epoch={} step={} of {}", epoch, step,
                 steps_per_epoch());
   const bool mosaics = epoch < options_.epochs - options_.mosaic_off_last_epochs;
@@ -53,7 +57,7 @@ BatchPlan BatchPlanner::plan(std::int64_t epoch, std::int64_t step) const {
   batch.epoch = epoch;
   batch.step = step;
   for (int i = 0; i < options_.batch; ++i) {
-    const std::int64_t place = step * options_.batch + i;
+    const std::int64_t place = (step * options_.ranks + rank) * options_.batch + i;
     const std::int64_t picture = (*order)[place];
     // The draw is the place in the epoch, not the picture: one that comes twice is changed twice.
     batch.plans.push_back(augment::make_plan(augmentation, {.sample = picture,

@@ -15,7 +15,8 @@
 namespace maskfit::loader {
 
 struct PlannerOptions {
-  int batch = 1;
+  int batch = 1;  // pictures a step and rank
+  int rank = 0, ranks = 1;
   std::uint64_t seed = 0;
   std::vector<Source> sources;  // ranges of the picture set
   SourceSampling sampling = SourceSampling::kProportional;
@@ -32,9 +33,14 @@ class BatchPlanner {
 
   std::int64_t steps_per_epoch() const { return order_.steps_per_epoch(); }
   int batch() const { return options_.batch; }
+  // Pictures a step over all ranks. Which they are depends on this number, not on how many ranks share them.
+  int global_batch() const { return options_.batch * options_.ranks; }
 
   // epoch and step are 0-based. REQUIRES step < steps_per_epoch().
+  // This rank's part: pictures [rank * batch, (rank + 1) * batch) of the step's.
   BatchPlan plan(std::int64_t epoch, std::int64_t step) const;
+  BatchPlan plan_of_rank(std::int64_t epoch, std::int64_t step, int rank) const;
+  int ranks() const { return options_.ranks; }
 
  private:
   using Order = std::vector<std::int64_t>;

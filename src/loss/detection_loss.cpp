@@ -72,9 +72,9 @@ struct DetectionLoss::Impl {
   at::Tensor box_cost(const at::Tensor& bbox, const Targets& targets) const;
 
   // [N][C][H][W] -> [C].
-  at::Tensor reduce(const at::Tensor& cost, const at::Tensor& positives) const {
+  at::Tensor reduce(const at::Tensor& cost, const at::Tensor& positives, tensor::RankMean* ranks) const {
     if (!by_positives) return cost.mean(at::IntArrayRef{0, 2, 3});
-    return cost.sum(at::IntArrayRef{0, 2, 3}).div(positives.sum().clamp_min(1));
+    return cost.sum(at::IntArrayRef{0, 2, 3}).div(shared_count(positives.sum(), ranks));
   }
 
   const LossOptions options;
@@ -152,14 +152,15 @@ Targets DetectionLoss::upload(const HostTargets& host) const {
 }
 
 Loss DetectionLoss::compute(const at::Tensor& bbox, const at::Tensor& cov_logits, const at::Tensor& cov,
-                            const Targets& targets) const {
+                            const Targets& targets, bool over_ranks) const {
   const Impl& impl = *impl_;
+  tensor::RankMean* const ranks = over_ranks ? impl.options.ranks : nullptr;
   const std::int64_t h = impl.options.geometry.grid_height, w = impl.options.geometry.grid_width;
   tensor::check_shape(bbox, {-1, 4 * impl.classes, h, w}, "bbox");
   tensor::check_shape(cov_logits, {bbox.size(0), impl.classes, h, w}, "cov_logits");
   if (task_aligned()) {
     const TaskAlignedCosts costs = task_aligned_costs(bbox, cov_logits, targets.truths, impl.options.geometry,
-                                                      impl.options.coding, impl.options.cost.task_aligned());
+                                                      impl.options.coding, impl.options.cost.task_aligned(), ranks);
     return {costs.total, costs.class_costs};
   }
   tensor::check_shape(targets.coverage, {bbox.size(0), impl.classes, h, w}, "coverage target");
@@ -170,7 +171,7 @@ Loss DetectionLoss::compute(const at::Tensor& bbox, const at::Tensor& cov_logits
       masked(impl.coverage_cost(cov_logits, cov, targets.coverage), targets.coverage_mask);
   const at::Tensor box_cost = masked(impl.box_cost(bbox, targets), targets.box_mask);
   const at::Tensor means =
-      at::stack({impl.reduce(coverage_cost, targets.coverage), impl.reduce(box_cost, targets.box_weight)}, 1);
+      at::stack({impl.reduce(coverage_cost, targets.coverage, ranks), impl.reduce(box_cost, targets.box_weight, ranks)}, 1);
   return {means.mul(impl.factors).sum(), means.detach()};
 }
 

@@ -14,6 +14,7 @@
 #include "loss/task_aligned.h"
 #include "spec/experiment.pb.h"
 #include "targets/stamp.h"
+#include "tensor/rank_mean.h"
 #include "tensor/tensor_fwd.h"
 
 namespace maskfit::loss {
@@ -38,6 +39,9 @@ struct LossOptions {
   boxes::GridGeometry geometry;
   targets::BoxCoding coding;
   std::string device = "cpu";
+  // Sums over positives are those of all ranks, so that the mean of the ranks' losses is the loss of all
+  // their pictures together; null: one rank. Must outlive the loss.
+  tensor::RankMean* ranks = nullptr;
 };
 
 class DetectionLoss {
@@ -57,8 +61,9 @@ class DetectionLoss {
   // target coverage, or of the box weight) as the spec's normalization says:
   //   cost_{c,cov} = mask * coverage cost,  cost_{c,bbox} = mask * box weight * sum of the box costs
   //   task = sum over c, o of class_weight_c * lambda_{c,o} * cost_{c,o}
+  // over_ranks false: of these pictures alone, without a word to other ranks.
   Loss compute(const at::Tensor& bbox, const at::Tensor& cov_logits, const at::Tensor& cov,
-               const Targets& targets) const;
+               const Targets& targets, bool over_ranks = true) const;
 
   // Auto-weighting: add the costs of every training step, take their sums at the end of the epoch (waits for
   // the device, begins again at 0), average them over the ranks, update.

@@ -228,15 +228,22 @@ Assignment assign_task_aligned(const at::Tensor& decoded, const at::Tensor& cov,
   return result;
 }
 
+at::Tensor shared_count(const at::Tensor& count, tensor::RankMean* ranks) {
+  if (ranks == nullptr) return count.clamp_min(1);
+  const at::Tensor mean = count.detach().clone();
+  ranks->mean(mean);
+  return mean.clamp_min(1.0 / ranks->ranks());
+}
+
 TaskAlignedCosts task_aligned_costs(const at::Tensor& bbox, const at::Tensor& cov_logits,
                                     const TruthTensors& truths, const boxes::GridGeometry& geometry,
                                     const targets::BoxCoding& coding,
-                                    const spec::CostFunctionConfig::TaskAligned& config) {
+                                    const spec::CostFunctionConfig::TaskAligned& config, tensor::RankMean* ranks) {
   const std::int64_t classes = cov_logits.size(1);
   const at::Tensor decoded = decode_cells(bbox, geometry, coding);
   const Assignment assigned =
       assign_task_aligned(decoded.detach(), cov_logits.detach().sigmoid(), truths, geometry, coding, config);
-  const at::Tensor positives = assigned.quality.sum().clamp_min(1);
+  const at::Tensor positives = shared_count(assigned.quality.sum(), ranks);
 
   // Coverage: [N][C][L]. softplus(z) - z * t is the cross entropy of sigmoid(z), in a form that cannot
   // overflow.

@@ -6,6 +6,7 @@
 #include "loss/task_aligned.h"
 #include "spec/cost.pb.h"
 #include "targets/stamp.h"
+#include "tensor/rank_mean.h"
 #include "tensor/tensor.h"
 
 namespace maskfit::loss {
@@ -59,6 +60,11 @@ Assignment assign_task_aligned(const at::Tensor& decoded, const at::Tensor& cov,
 TaskAlignedCosts task_aligned_costs(const at::Tensor& bbox, const at::Tensor& cov_logits,
                                     const TruthTensors& truths, const boxes::GridGeometry& geometry,
                                     const targets::BoxCoding& coding,
-                                    const spec::CostFunctionConfig::TaskAligned& config);
+                                    const spec::CostFunctionConfig::TaskAligned& config,
+                                    tensor::RankMean* ranks = nullptr);
+
+// What a sum of costs is divided by: max(1, count), or with ranks max(1, count of all ranks) / ranks, for then
+// the mean of the quotients is the quotient of all.
+at::Tensor shared_count(const at::Tensor& count, tensor::RankMean* ranks);
 
 }  // namespace maskfit::loss

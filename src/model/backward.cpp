@@ -11,6 +11,8 @@
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "model/detector_impl.h"
 #include "tensor/array.h"
@@ -32,6 +34,8 @@ std::vector<at::Tensor> Detector::Impl::backward(const at::Tensor& loss) {
   last_outputs = {};
   gradients.assign(network.nodes.size(), {});
   array_gradients.assign(network.nodes.size(), {});
+  if (gradient_slots.empty()) list_gradients();
+  reported.assign(gradient_slots.size(), false);
   add_gradient(plan.bbox, seeds[0], false);
   add_gradient(plan.cov_logits, seeds[1], false);
   for (auto step = plan.steps.rbegin(); step != plan.steps.rend(); ++step) {
@@ -40,6 +44,7 @@ std::vector<at::Tensor> Detector::Impl::backward(const at::Tensor& loss) {
     value(step->node).reset();
     kept_of(step->node) = {};
     if (!step->merged) gradients[static_cast<std::size_t>(step->node)] = {};
+    if (gradient_ready) report_gradients(*step);
   }
   return collect_gradients();
 }
@@ -154,6 +159,7 @@ void Detector::Impl::backward_batch_norm(const Step& step, const at::Tensor& gra
   const Kept& keep = kept_of(step.node);
   const at::Tensor& in = value(step.inputs[0]);
   const bool batch_statistics = !options.freeze_bn;
+  if (batch_statistics && options.norm_over) return backward_batch_norm_over_ranks(step, gradient);
   const bool to_input = plan.steps[static_cast<std::size_t>(step.inputs[0])].needs_gradient;
   ArrayGradients& own = array_gradients[static_cast<std::size_t>(step.node)];
   at::Tensor to_x;
@@ -170,6 +176,31 @@ void Detector::Impl::backward_batch_norm(const Step& step, const at::Tensor& gra
   // y = gamma * invstd * (x + bias - mean) + beta, so dL/dbias = gamma * invstd * dL/dbeta.
   const at::Tensor invstd = at::rsqrt(norm.variance.add(here.epsilon));
   array_gradients[static_cast<std::size_t>(step.conv)].bias = own.beta.mul(norm.gamma).mul_(invstd);
+}
+
+// With g = dL/dy of this rank's loss L and n pixels of every rank, as in fused_norm.h:
+//   dL/dbeta = sum g, dL/dgamma = sum g * x_hat                      (of this rank; their mean is taken later)
+//   dL/dx = gamma * invstd * (g - mean over ranks of dL/dbeta / n - x_hat * mean over ranks of dL/dgamma / n)
+void Detector::Impl::backward_batch_norm_over_ranks(const Step& step, const at::Tensor& gradient) {
+  const NodeArrays& norm = arrays_of(step.node);
+  const Kept& keep = kept_of(step.node);
+  const at::Tensor& in = value(step.inputs[0]);
+  ArrayGradients& own = array_gradients[static_cast<std::size_t>(step.node)];
+  const auto wide = [](const at::Tensor& channel) { return channel.view({1, -1, 1, 1}); };
+  const at::Tensor g = gradient.to(at::kFloat);
+  const at::Tensor x_hat = in.to(at::kFloat).sub(wide(keep.mean)).mul_(wide(keep.invstd));
+  own.beta = g.sum(at::IntArrayRef{0, 2, 3});
+  own.gamma = g.mul(x_hat).sum(at::IntArrayRef{0, 2, 3});
+  const std::int64_t channels = own.beta.size(0);
+  const at::Tensor sums = at::cat({own.beta, own.gamma}).to(at::kDouble);
+  options.norm_over->mean(sums);
+  if (!plan.steps[static_cast<std::size_t>(step.inputs[0])].needs_gradient) return;
+  const double pixels = static_cast<double>(g.numel() / channels);
+  const at::Tensor means = sums.div(pixels).to(at::kFloat);
+  at::Tensor to_x = g.sub(wide(means.narrow(0, 0, channels)));
+  to_x.sub_(x_hat.mul(wide(means.narrow(0, channels, channels))));
+  to_x.mul_(wide(norm.gamma.mul(keep.invstd)));
+  add_gradient(step.inputs[0], to_x.to(in.scalar_type()).contiguous(format), false);
 }
 
 void Detector::Impl::backward_max_pool(const Step& step, const at::Tensor& gradient) {
@@ -209,20 +240,40 @@ void Detector::Impl::add_gradient(int node, const at::Tensor& gradient, bool sha
   }
 }
 
+void Detector::Impl::list_gradients() {
+  for_each_slot([&](const network::WeightSlot& slot, std::size_t node) {
+    if (!slot.trainable || (network::is_convolution(slot.op) && arrays[node].frozen)) return;
+    const std::string array = slot.name.substr(slot.node.size() + 1);
+    gradient_slots.push_back({static_cast<int>(node),
+                              array == "kernel"  ? &ArrayGradients::kernel
+                              : array == "bias"  ? &ArrayGradients::bias
+                              : array == "gamma" ? &ArrayGradients::gamma
+                                                 : &ArrayGradients::beta,
+                              slot.shape});
+  });
+}
+
+// What a step, or the group that it leads, has finished.
+void Detector::Impl::report_gradients(const Step& step) {
+  for (std::size_t i = 0; i < gradient_slots.size(); ++i) {
+    const GradientSlot& slot = gradient_slots[i];
+    const bool here = slot.node == step.node ||
+                      std::find(step.group.begin(), step.group.end(), slot.node) != step.group.end();
+    const at::Tensor& gradient = array_gradients[static_cast<std::size_t>(slot.node)].*slot.array;
+    if (!here || reported[i] || !gradient.defined()) continue;
+    reported[i] = true;
+    gradient_ready(i, gradient);
+  }
+}
+
 // In the order of parameters(). The bias under a batch norm of batch statistics gets its zeros here.
 std::vector<at::Tensor> Detector::Impl::collect_gradients() {
   std::vector<at::Tensor> list;
-  for_each_slot([&](const network::WeightSlot& slot, std::size_t node) {
-    if (!slot.trainable || (network::is_convolution(slot.op) && arrays[node].frozen)) return;
-    ArrayGradients& own = array_gradients[node];
-    const std::string array = slot.name.substr(slot.node.size() + 1);
-    at::Tensor& gradient = array == "kernel"  ? own.kernel
-                           : array == "bias"  ? own.bias
-                           : array == "gamma" ? own.gamma
-                                              : own.beta;
+  for (const GradientSlot& slot : gradient_slots) {
+    const at::Tensor& gradient = array_gradients[static_cast<std::size_t>(slot.node)].*slot.array;
     list.push_back(gradient.defined() ? gradient
                                       : at::zeros(slot.shape, at::TensorOptions(device).dtype(at::kFloat)));
-  });
+  }
   array_gradients.clear();
   return list;
 }

@@ -131,6 +131,9 @@ std::vector<at::Tensor> Detector::backward(const at::Tensor& loss) {
 std::vector<at::Tensor> Detector::backward_as_computed(const at::Tensor& loss) {
   return impl_->backward(loss);
 }
+void Detector::on_gradient(GradientReady ready) {
+  impl_->gradient_ready = std::move(ready);
+}
 void Detector::set_copies_kept(bool kept) {
   impl_->copies_kept = kept;
 }

@@ -2,11 +2,14 @@
 
 // network::Network made executable through LibTorch.
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "network/network.h"
+#include "tensor/rank_mean.h"
 #include "tensor/tensor_fwd.h"
 
 namespace maskfit::model {
@@ -31,6 +34,9 @@ struct DetectorOptions {
   // Blocks (network::block_of) whose convolutions do not train; their batch norms do.
   std::vector<int> freeze_blocks = {};
   Kernels kernels = Kernels::kBest;
+  // Batch norms take the statistics of all ranks' pictures together, not of this rank's alone; null: no. Then
+  // LibTorch computes them. Must outlive the detector.
+  tensor::RankMean* norm_over = nullptr;
 };
 
 // Thread-compatible: one thread at a time.
@@ -59,6 +65,11 @@ class Detector {
   // The same in the types that they were computed in: the precision's for kernels below the heads. Saves a
   // pass.
   std::vector<at::Tensor> backward_as_computed(const at::Tensor& loss);
+
+  // Called in backward() as soon as the gradient of parameters()[index] is complete, while others are still
+  // being computed; not for an array whose gradient is always zero. The order is the same in every step.
+  using GradientReady = std::function<void(std::size_t index, const at::Tensor& gradient)>;
+  void on_gradient(GradientReady ready);
 
   // The copies of parameters() that the convolutions run with, in the precision's type; undefined where an
   // array has none of its own. forward() makes them anew unless somebody else keeps them up to date.

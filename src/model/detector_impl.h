@@ -36,6 +36,13 @@ struct Detector::Impl {
     at::Tensor kernel, bias, gamma, beta;
   };
 
+  // Where the gradient of one of parameters() is gathered.
+  struct GradientSlot {
+    int node = 0;
+    at::Tensor ArrayGradients::*array = nullptr;
+    std::vector<std::int64_t> shape;
+  };
+
   Impl(network::Network network_in, const DetectorOptions& options_in);
 
   Outputs forward(const at::Tensor& images, bool training);
@@ -65,12 +72,14 @@ struct Detector::Impl {
   std::vector<NodeArrays> arrays;  // one a node
   bool folded = false;
   bool copies_kept = false;  // compute copies are up to date without us
+  GradientReady gradient_ready;
 
  private:
   // forward.cpp. Each returns the value of the step's node.
   at::Tensor run(const Step& step, bool training);
   at::Tensor run_conv(const Step& step);
   at::Tensor run_batch_norm(const Step& step, bool training);
+  at::Tensor run_batch_norm_over_ranks(const Step& step);
   at::Tensor run_max_pool(const Step& step);
   void refresh_compute_kernels();
   void update_moving_statistics();
@@ -80,10 +89,13 @@ struct Detector::Impl {
   void run_backward(const Step& step);
   void backward_conv(const Step& step);
   void backward_batch_norm(const Step& step, const at::Tensor& gradient);
+  void backward_batch_norm_over_ranks(const Step& step, const at::Tensor& gradient);
   void backward_max_pool(const Step& step, const at::Tensor& gradient);
   // stride > 1: compact; only where takes_two_gradients(node).
   void add_gradient(int node, const at::Tensor& gradient, bool shared, int stride = 1);
   std::vector<at::Tensor> collect_gradients();
+  void list_gradients();
+  void report_gradients(const Step& step);
 
   // fused.cpp: the steps whose fields `fusion`, `in_fusion` and `stem` apply while runs_fusions().
   Statistics statistics_job(const Step& norm);
@@ -136,6 +148,8 @@ struct Detector::Impl {
   std::vector<Kept> kept;
   std::vector<NodeGradient> gradients;
   std::vector<ArrayGradients> array_gradients;
+  std::vector<GradientSlot> gradient_slots;  // in the order of parameters()
+  std::vector<bool> reported;                // by slot, in this backward pass
   // Of the last forward(): whether it folded the pictures, and the norm that ran with the first convolution.
   bool pictures_folded = false;
   int stem_norm = -1;

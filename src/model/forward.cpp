@@ -9,8 +9,10 @@
 #include <ATen/ops/max_pool2d_with_indices.h>
 #include <ATen/ops/native_batch_norm.h>
 #include <ATen/ops/relu.h>
+#include <ATen/ops/rsqrt.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/upsample_nearest2d.h>
+#include <ATen/ops/var_mean.h>
 
 #include <map>
 
@@ -134,6 +136,7 @@ at::Tensor Detector::Impl::run_batch_norm(const Step& step, bool training) {
   const NodeArrays& norm = arrays_of(step.node);
   Kept& keep = kept_of(step.node);
   at::Tensor out;
+  if (training && !options.freeze_bn && options.norm_over) return run_batch_norm_over_ranks(step);
   if (training && !options.freeze_bn) {
     std::tie(out, keep.mean, keep.invstd) =
         at::native_batch_norm(in, norm.gamma, norm.beta, {}, {}, /*training=*/true, 0.0, here.epsilon);
@@ -145,6 +148,27 @@ at::Tensor Detector::Impl::run_batch_norm(const Step& step, bool training) {
     keep.mean = norm.mean.sub(arrays_of(step.conv).bias);
   }
   return std::get<0>(at::native_batch_norm(in, norm.gamma, norm.beta, keep.mean, norm.variance,
+                                           /*training=*/false, 0.0, here.epsilon));
+}
+
+// Every rank has as many pictures: the mean over all is the mean of the ranks' means, and so for the squares,
+// in double precision because their difference is the variance.
+at::Tensor Detector::Impl::run_batch_norm_over_ranks(const Step& step) {
+  const at::Tensor& in = value(step.inputs[0]);
+  const Node& here = node(step);
+  const NodeArrays& norm = arrays_of(step.node);
+  Kept& keep = kept_of(step.node);
+  const auto [own_variance, own_mean] =
+      at::var_mean(in.to(at::kFloat), at::IntArrayRef{0, 2, 3}, /*unbiased=*/false, /*keepdim=*/false);
+  const at::Tensor mean = own_mean.to(at::kDouble);
+  const at::Tensor statistics = at::cat({mean, own_variance.to(at::kDouble).add(mean.mul(mean))});  // [2C]
+  options.norm_over->mean(statistics);
+  const std::int64_t channels = mean.size(0);
+  const at::Tensor all_mean = statistics.narrow(0, 0, channels);
+  const at::Tensor variance = statistics.narrow(0, channels, channels).sub(all_mean.mul(all_mean)).clamp_min(0);
+  keep.mean = all_mean.to(at::kFloat);
+  keep.invstd = at::rsqrt(variance.add(here.epsilon)).to(at::kFloat);
+  return std::get<0>(at::native_batch_norm(in, norm.gamma, norm.beta, keep.mean, variance.to(at::kFloat),
                                            /*training=*/false, 0.0, here.epsilon));
 }
 

@@ -72,7 +72,7 @@ void dispatch(at::Device device, OnCpu on_cpu, [[maybe_unused]] OnGpu on_gpu) {
 }  // namespace
 
 bool Detector::Impl::runs_fusions() const {
-  if (options.freeze_bn || options.kernels == Kernels::kLibTorch) return false;
+  if (options.freeze_bn || options.norm_over || options.kernels == Kernels::kLibTorch) return false;
 #ifdef MASKFIT_WITH_CUDA
   if (device.is_cuda()) return true;
 #endif

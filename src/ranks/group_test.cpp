@@ -2,59 +2,25 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <thread>
 
 #include "base/error.h"
-#include "ranks/socket.h"
+#include "tests/support/rank_threads.h"
 
 namespace maskfit::ranks {
 namespace {
 using namespace std::chrono_literals;
+using support::run_ranks;
 using testing::HasSubstr;
-
-// Runs `work` as that many ranks, each a thread; what each threw, "" for nothing.
-std::vector<std::string> run(int ranks, const std::function<void(Group&)>& work,
-                             std::chrono::milliseconds timeout = 20s) {
-  Socket listener = listen_on(0, 1, true);
-  const int port = port_of(listener);
-  const int fd = ::dup(listener.fd());
-  listener = Socket();
-  std::vector<std::string> errors(static_cast<std::size_t>(ranks));
-  std::vector<std::jthread> threads;
-  for (int r = 0; r < ranks; ++r) {
-    threads.emplace_back([&, r] {
-      try {
-        Group group({.rank = r,
-                     .ranks = ranks,
-                     .port = port,
-                     .listener = r == 0 ? fd : -1,
-                     .job = "test",
-                     .starter = "maskfit"},
-                    {timeout});
-        try {
-          work(group);
-        } catch (const std::exception& error) {
-          group.fail(error.what());
-          throw;
-        }
-      } catch (const std::exception& error) {
-        errors[static_cast<std::size_t>(r)] = error.what();
-      }
-    });
-  }
-  threads.clear();
-  return errors;
-}
 
 TEST(Group, SumsAreTheSameBitsEverywhere) {
   for (const int ranks : {2, 3, 4}) {
     for (const std::size_t size : {0, 1, 2, 5, 1000, 300001}) {
       std::vector<std::vector<float>> results(static_cast<std::size_t>(ranks));
       std::vector<double> doubles(static_cast<std::size_t>(ranks));
-      const std::vector<std::string> errors = run(ranks, [&](Group& group) {
+      const std::vector<std::string> errors = run_ranks(ranks, [&](Group& group) {
         std::vector<float> values(size);
         for (std::size_t i = 0; i < size; ++i) {
           values[i] = 0.1f * static_cast<float>(i % 97) + static_cast<float>(group.rank());
@@ -79,7 +45,7 @@ TEST(Group, SumsAreTheSameBitsEverywhere) {
 }
 
 TEST(Group, LaterSumsKeepTheirOrder) {
-  const auto errors = run(3, [](Group& group) {
+  const auto errors = run_ranks(3, [](Group& group) {
     std::vector<std::vector<float>> arrays(20);
     std::vector<std::future<void>> waiting;
     for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -97,7 +63,7 @@ TEST(Group, LaterSumsKeepTheirOrder) {
 
 TEST(Group, BytesGoAroundWhole) {
   const std::string big(3000000, 'x');
-  const auto errors = run(4, [&](Group& group) {
+  const auto errors = run_ranks(4, [&](Group& group) {
     EXPECT_EQ(group.broadcast(group.is_first() ? big : ""), big);
     EXPECT_EQ(group.broadcast(group.is_first() ? "" : "mine"), "");
     const std::vector<std::string> all = group.gather(std::string(1, static_cast<char>('a' + group.rank())));
@@ -114,7 +80,7 @@ TEST(Group, BytesGoAroundWhole) {
 
 TEST(Group, OneRanksErrorIsEverybodysWithItsName) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto errors = run(4, [](Group& group) {
+  const auto errors = run_ranks(4, [](Group& group) {
     std::vector<float> values(100000);
     for (int i = 0; i < 100; ++i) {
       if (group.rank() == 2 && i == 50) throw std::runtime_error("no memory left");
@@ -128,7 +94,7 @@ TEST(Group, OneRanksErrorIsEverybodysWithItsName) {
 
 TEST(Group, WhoWaitsForADeviceIsTold) {
   std::atomic<int> told{0};
-  const auto errors = run(3, [&](Group& group) {
+  const auto errors = run_ranks(3, [&](Group& group) {
     std::atomic<bool> mine{false};
     group.on_failure([&] {
       ++told;
@@ -143,7 +109,7 @@ TEST(Group, WhoWaitsForADeviceIsTold) {
 }
 
 TEST(Group, ARankThatHangsEndsTheOthersInTime) {
-  const auto errors = run(
+  const auto errors = run_ranks(
       2,
       [](Group& group) {
         if (group.rank() == 1) std::this_thread::sleep_for(3s);
@@ -156,7 +122,7 @@ TEST(Group, ARankThatHangsEndsTheOthersInTime) {
 }
 
 TEST(Group, RanksThatDoDifferentThingsAreAMistakeOfOurs) {
-  const auto errors = run(2, [](Group& group) {
+  const auto errors = run_ranks(2, [](Group& group) {
     std::vector<float> values(group.rank() == 0 ? 4 : 5);
     group.sum(values);
   });

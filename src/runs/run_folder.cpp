@@ -38,7 +38,8 @@ struct RunFolder::Lock {
   int fd = -1;
 };
 
-RunFolder::RunFolder(fs::path path) : path_(std::move(path)), lock_(std::make_unique<Lock>(path_)) {}
+RunFolder::RunFolder(fs::path path, std::unique_ptr<Lock> lock)
+    : path_(std::move(path)), lock_(std::move(lock)) {}
 RunFolder::RunFolder(RunFolder&&) noexcept = default;
 RunFolder& RunFolder::operator=(RunFolder&&) noexcept = default;
 RunFolder::~RunFolder() = default;
@@ -59,6 +60,10 @@ bool RunFolder::holds_progress(const fs::path& folder) {
          is_filled("best.safetensors") || is_filled("report.html");
 }
 
+RunFolder RunFolder::of_another(const fs::path& folder) {
+  return {folder, nullptr};
+}
+
 RunFolder RunFolder::create(const fs::path& folder, base::Overwrite overwrite) {
   if (holds_progress(folder) && overwrite == base::Overwrite::kRefuse) {
     throw Error(ExitCode::kFailed, "the folder holds a run already", folder.string(),
@@ -70,7 +75,7 @@ RunFolder RunFolder::create(const fs::path& folder, base::Overwrite overwrite) {
     throw Error(ExitCode::kFailed, fmt::format("cannot create the run folder: {}", error.message()),
                 folder.string(), "check its permissions, or give another --out");
   }
-  RunFolder run(folder);
+  RunFolder run(folder, std::make_unique<Lock>(folder));
   base::remove_stale_temporaries(folder);
   for (const fs::path& path : {run.checkpoints(), run.events(), run.metrics(), run.status(), run.model(),
                                run.best_model(), run.report(), run.spec()}) {
@@ -86,7 +91,7 @@ RunFolder RunFolder::resume(const fs::path& folder) {
     throw Error(ExitCode::kFailed, "there is no run to resume in this folder", folder.string(),
                 "check --out, or leave --resume away to begin a run");
   }
-  RunFolder run(folder);
+  RunFolder run(folder, std::make_unique<Lock>(folder));
   for (const fs::path& written : {run.path(), run.checkpoints()}) base::remove_stale_temporaries(written);
   return run;
 }

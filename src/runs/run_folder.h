@@ -29,6 +29,9 @@ class RunFolder {
   // An existing run that is to go on; removes temporary files of processes that were killed
   // (base/temporaries.h). Throws base::Error (kFailed) where there is none.
   static RunFolder resume(const std::filesystem::path& folder);
+  // The names alone, for a process that helps the one that holds the lock: it may lie on another machine, and
+  // nothing is made or written.
+  static RunFolder of_another(const std::filesystem::path& folder);
   // Whether a training has begun there.
   static bool holds_run(const std::filesystem::path& folder);
   // Whether it has got as far as a logged step, a checkpoint or a model: something to lose.
@@ -50,7 +53,7 @@ class RunFolder {
 
  private:
   struct Lock;
-  explicit RunFolder(std::filesystem::path path);
+  RunFolder(std::filesystem::path path, std::unique_ptr<Lock> lock);
 
   std::filesystem::path path_;
   std::unique_ptr<Lock> lock_;

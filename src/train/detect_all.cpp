@@ -13,6 +13,7 @@
 #include "tensor/array.h"
 #include "tensor/side_stream.h"
 #include "train/pixels.h"
+#include "train/share_validation.h"
 
 namespace maskfit::train {
 namespace {
@@ -77,13 +78,13 @@ struct Decoding {
 
 // The outputs of pictures [first, first + count) as detections.
 void read_outputs(const model::Outputs& outputs, const loader::PictureSet& pictures, std::int64_t first,
-                  std::int64_t count, const Decoding& decoding, DetectedSet& result) {
+                  std::int64_t count, const Decoding& decoding, DetectedShare& share, DetectedSet& result) {
   const at::Tensor cov = outputs.cov.to(at::kCPU).contiguous();
   const at::Tensor bbox = outputs.bbox.to(at::kCPU).contiguous();
   result.geometry = grids_of(cov, bbox, 0, pictures.canvas_size()).geometry;
   note_coverage(cov, result.signals);
-  if (const std::int64_t item = non_finite_item(cov, bbox); item >= 0 && result.non_finite_picture.empty()) {
-    result.non_finite_picture = pictures.id(first + item);
+  if (const std::int64_t item = non_finite_item(cov, bbox); item >= 0 && share.non_finite_picture < 0) {
+    share.non_finite_picture = first + item;
   }
   base::parallel_for(count, [&](std::int64_t i) {
     evaluate::PictureResult& picture = result.pictures[first + i];
@@ -122,6 +123,7 @@ void for_each_batch(model::Detector& detector, const loader::PictureSet& picture
   const PlainPixels plain(pictures, detector.device());
   const PlainPixels& pixels = options.pixels ? *options.pixels : plain;
   for (std::int64_t first = 0; first < pictures.size(); first += options.batch) {
+    if (!is_mine(options.group, first / options.batch)) continue;
     options.stop.throw_if_requested();
     const std::int64_t count = std::min<std::int64_t>(options.batch, pictures.size() - first);
     visit(pixels.make(first, count), first, count);
@@ -141,17 +143,23 @@ DetectedSet detect_all(model::Detector& detector, const loader::PictureSet& pict
                        const DetectOptions& options) {
   const Decoding decoding = decoding_of(options);
   DetectedSet result = empty_set(pictures, decoding);
+  DetectedShare share;
   std::vector<double> seconds;  // a picture, by batch
   for_each_batch(detector, pictures, options,
                  [&](const at::Tensor& images, std::int64_t first, std::int64_t count) {
                    const auto start = std::chrono::steady_clock::now();
                    const model::Outputs outputs = detector.forward(images, /*training=*/false);
-                   read_outputs(outputs, pictures, first, count, decoding, result);
+                   read_outputs(outputs, pictures, first, count, decoding, share, result);
+                   for (std::int64_t i = 0; i < count; ++i) share.pictures.push_back(first + i);
                    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
                    seconds.push_back(elapsed.count() / static_cast<double>(count));
-                   if (options.cost)
-                     result.cost += tensor::to_number(summed_cost(options, outputs, first, count));
+                   const double cost =
+                       options.cost ? tensor::to_number(summed_cost(options, outputs, first, count)) : 0;
+                   share.batch_costs.push_back(cost);
+                   result.cost += cost;
                  });
+  if (share.non_finite_picture >= 0) result.non_finite_picture = pictures.id(share.non_finite_picture);
+  if (options.group) gather_shares(*options.group, pictures, std::move(share), result);
   if (pictures.size() > 0) result.cost /= static_cast<double>(pictures.size());
   result.median_seconds_per_picture = median(std::move(seconds));
   return result;
@@ -194,7 +202,9 @@ DetectedSet PendingDetections::finish() {
   if (!impl_->outputs.bbox.defined()) return result;
   impl_->computed->wait();
   const tensor::SideStream side(impl_->outputs.cov.device());
-  read_outputs(impl_->outputs, impl_->pictures, 0, impl_->pictures.size(), decoding, result);
+  DetectedShare all;
+  read_outputs(impl_->outputs, impl_->pictures, 0, impl_->pictures.size(), decoding, all, result);
+  if (all.non_finite_picture >= 0) result.non_finite_picture = impl_->pictures.id(all.non_finite_picture);
   if (impl_->cost.defined()) {
     result.cost = tensor::to_number(impl_->cost) / static_cast<double>(impl_->pictures.size());
   }

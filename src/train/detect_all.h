@@ -13,6 +13,7 @@
 #include "evaluate/evaluate.h"
 #include "loader/picture_set.h"
 #include "model/detector.h"
+#include "ranks/group.h"
 #include "spec/experiment.pb.h"
 #include "targets/rasterise.h"
 #include "train/pixels.h"
@@ -32,6 +33,7 @@ struct DetectOptions {
   // Where the pictures come from; null: made from the set as they are needed.
   const PlainPixels* pixels = nullptr;
   std::function<void(std::int64_t done, std::int64_t total)> progress;
+  ranks::Group* group = nullptr;  // whose ranks share the pictures; null: nobody does
 };
 
 struct DetectedSet {
@@ -48,6 +50,8 @@ struct DetectedSet {
   double median_seconds_per_picture = 0;  // forward and clustering, without decoding; median over the batches
 };
 
+// With a group every rank calls it, and rank 0 gets the same bits as one rank alone would; elsewhere the
+// result is a part.
 DetectedSet detect_all(model::Detector& detector, const loader::PictureSet& pictures,
                        const DetectOptions& options);
 

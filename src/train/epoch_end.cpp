@@ -2,6 +2,7 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <cstring>
 #include <limits>
 
 #include "base/error.h"
@@ -25,7 +26,7 @@ constexpr int kWorstPictures = 20, kExamplePictures = 16;  // in the report
 
 }  // namespace
 
-EpochEnd::EpochEnd(Session& session, const runs::CheckpointStore& store, RunLog& log, Observer& observer)
+EpochEnd::EpochEnd(Session& session, const runs::CheckpointStore& store, RunLog* log, Observer& observer)
     : s_(session),
       store_(store),
       log_(log),
@@ -60,7 +61,7 @@ at::Tensor EpochEnd::validation_cost(const model::Outputs& outputs, std::int64_t
   const std::vector<float> weights(static_cast<std::size_t>(count), 1.0f);
   const TargetBatch batch = make_targets(truths, weights, s_.target_options);
   const loss::Targets targets = s_.loss->upload(host_targets(batch));
-  return s_.loss->compute(outputs.bbox, outputs.cov_logits, outputs.cov, targets).task;
+  return s_.loss->compute(outputs.bbox, outputs.cov_logits, outputs.cov, targets, /*over_ranks=*/false).task;
 }
 
 ValidationOptions EpochEnd::validation_options() {
@@ -70,16 +71,18 @@ ValidationOptions EpochEnd::validation_options() {
           .cost = [this](const model::Outputs& outputs, std::int64_t first,
                          std::int64_t count) { return validation_cost(outputs, first, count); },
           .pixels = pixels_.get(),
-          .progress = {}};
+          .progress = {},
+          .group = s_.options.group};
 }
 
 void EpochEnd::validate() {
   settle();
   const Span span(s_.spent, "validation", "steps");
+  s_.take_statistics_of_first();
   auto snapshot = std::make_shared<const Snapshot>(s_);
   const Position at = s_.position(s_.step);
-  // A schedule that listens has to know the cost before the next step.
-  const bool wait = !beside_gpu_ || s_.learning_rate->listens_to_validation();
+  // A schedule that listens has to know the cost before the next step; ranks meet to put their shares together.
+  const bool wait = !beside_gpu_ || s_.options.group != nullptr || s_.learning_rate->listens_to_validation();
   std::optional<Validation> validation;
   {
     const WeightAverage::InUse averaged(*s_.average);
@@ -116,7 +119,10 @@ void EpochEnd::settle() {
 void EpochEnd::take_in(Validation validation, std::shared_ptr<const Snapshot> snapshot, const Position& at) {
   last_validation_ = std::move(validation);
   const evaluate::Evaluation& evaluation = last_validation_->evaluation;
+  // The schedule of every rank listens to it.
+  last_validation_->detected.cost = of_first(last_validation_->detected.cost);
   s_.learning_rate->observe(at.epoch, last_validation_->detected.cost, at.step);
+  if (!s_.is_first()) return;
   const bool best = evaluation.map > s_.best.map;
   if (best) {
     s_.best = {evaluation.map, at.epoch};
@@ -152,6 +158,7 @@ void EpochEnd::save_checkpoint() {
 }
 
 void EpochEnd::write_checkpoint(std::shared_ptr<const Snapshot> snapshot, std::int64_t step) {
+  if (!s_.is_first()) return;
   writer_.submit([this, snapshot = std::move(snapshot), step, best = s_.best] {
     store_.save(step, encode_checkpoint(snapshot->checkpoint(best.map, best.epoch)));
   });
@@ -185,7 +192,7 @@ void EpochEnd::write_report() {
                  {{"Steps", std::to_string(s_.step)},
                   {"Device", s_.options.device},
                   {"Best mAP", fmt::format("{:.4f} after epoch {}", s_.best.map, s_.best.epoch)}}}};
-  add_curves(log_.metrics().read(), s_.class_names, s_.steps_per_epoch(), &page);
+  add_curves(log_->metrics().read(), s_.class_names, s_.steps_per_epoch(), &page);
   if (last_validation_) {
     page.notes = last_validation_->diagnosis;
     add_evaluation(last_validation_->evaluation, last_validation_->detected.pictures, *s_.val_pictures,
@@ -198,12 +205,17 @@ void EpochEnd::finish() {
   // A run that was resumed after its last epoch, or ended by its schedule, has not been validated in this
   // session.
   if (s_.val_pictures && last_validated_step_ != s_.step && s_.step > 0) validate();
-  settle();
-  const Span span(s_.spent, "report and model", "");
-  const bool validated = last_validation_ && last_validated_step_ == s_.step;
-  write_model(s_.run.folder.model(), validated ? last_snapshot_ : std::make_shared<const Snapshot>(s_),
-              s_.position(s_.step),
-              last_validation_ ? std::optional(last_validation_->evaluation) : std::nullopt);
+double EpochEnd::of_first(double value) const {
+  if (!s_.options.group) return value;
+  const std::string bytes =
+      s_.options.group->broadcast({reinterpret_cast<const char*>(&value), sizeof(value)});
+  MASKFIT_CHECK(bytes.size() == sizeof(value), "{} bytes", bytes.size());
+  std::memcpy(&value, bytes.data(), sizeof(value));
+  return value;
+}
+
+void EpochEnd::checkpoint_is_due() {
+  const Span span(s_.spent, "checkpoints", "steps");
   write_report();
   writer_.drain();
 }

@@ -23,7 +23,8 @@ namespace maskfit::train {
 
 class EpochEnd {
  public:
-  EpochEnd(Session& session, const runs::CheckpointStore& store, RunLog& log, Observer& observer);
+  // With ranks all functions are meetings of all.
+  EpochEnd(Session& session, const runs::CheckpointStore& store, RunLog* log, Observer& observer);
 
   // After the last step of an epoch.
   void run(StepReports& reports);
@@ -51,8 +52,10 @@ class EpochEnd {
   // Waits for the pending validation, if there is one, and takes its figures in.
   void settle();
   void take_in(Validation validation, std::shared_ptr<const Snapshot> snapshot, const Position& at);
+  // Rank 0's number, on all ranks.
+  double of_first(double value) const;
   void checkpoint_is_due();
-  // These hand over to the writer.
+  // These hand over to the writer; other ranks than the first have nothing to write.
   void write_checkpoint(std::shared_ptr<const Snapshot> snapshot, std::int64_t step);
   void write_model(const std::filesystem::path& path, std::shared_ptr<const Snapshot> snapshot,
                    const Position& at, std::optional<evaluate::Evaluation> evaluation);
@@ -60,13 +63,13 @@ class EpochEnd {
 
   Session& s_;
   const runs::CheckpointStore& store_;
-  RunLog& log_;
+  RunLog* log_;  // null on other ranks than the first
   Observer& observer_;
   const bool beside_gpu_;
   network::Network network_;             // with the weights of the beginning
   std::unique_ptr<PlainPixels> pixels_;  // of the validation pictures
   std::optional<Pending> pending_;
-  std::optional<Validation> last_validation_;
+  std::optional<Validation> last_validation_;      // an empty one on other ranks than the first
   std::shared_ptr<const Snapshot> last_snapshot_;  // of last_validated_step_
   std::int64_t last_validated_step_ = -1;
   std::chrono::steady_clock::time_point last_save_;

@@ -8,6 +8,7 @@
 #include "model/outputs.h"
 #include "tensor/array.h"
 #include "tensor/device.h"
+#include "train/rank_mean.h"
 #include "train/update.h"
 #ifdef MASKFIT_WITH_CUDA
 #include <ATen/cuda/CUDAGraph.h>
@@ -144,7 +145,9 @@ void GpuStep::Impl::run(const at::Tensor& images, const loss::Targets& targets) 
   if (parts.extra_cost) loss.task = loss.task.add(parts.extra_cost(images, outputs));
   const at::Tensor scaled =
       rule.scaled ? loss.task.mul(state_member(offsetof(UpdateState, loss_scale))) : loss.task;
+  if (parts.mean != nullptr) begin_mean_of_costs(loss, *parts.mean);
   std::vector<at::Tensor> gradients = parts.detector.backward_as_computed(scaled);
+  if (parts.buckets != nullptr) parts.buckets->finish(gradients);
 
   const at::NoGradGuard no_grad;
   MASKFIT_CHECK(gradients.size() == parameters.size(), "{} gradients", gradients.size());

@@ -12,6 +12,7 @@
 #include "model/detector.h"
 #include "tensor/tensor_fwd.h"
 #include "train/ema.h"
+#include "train/gradient_buckets.h"
 #include "train/loss_scaling.h"
 #include "train/optimizer.h"
 
@@ -28,6 +29,9 @@ struct StepParts {
   double clip_norm = 0;
   // Added to the loss, a scalar with gradient; may be empty.
   std::function<at::Tensor(const at::Tensor& images, const model::Outputs& outputs)> extra_cost = {};
+  // Of several ranks; null: this one alone. The means are part of the recorded step.
+  tensor::RankMean* mean = nullptr;
+  GradientBuckets* buckets = nullptr;
   bool graph = true;  // false: the same kernels, launched one by one
 };
 

@@ -12,6 +12,7 @@
 #include "spec/recipes.h"
 #include "tensor/array.h"
 #include "tensor/device.h"
+#include "train/rank_mean.h"
 
 namespace maskfit::train {
 namespace {
@@ -23,6 +24,7 @@ struct Setup {
   std::string neck = {};
   bool all_projections = true;
   float width = 1;
+  bool with_ranks = false;  // gradients and costs go through NCCL, of one rank
 };
 
 spec::Experiment experiment_of(const Setup& setup) {
@@ -52,10 +54,19 @@ Result train_a_little(const Setup& setup, int steps) {
   const spec::Experiment experiment = experiment_of(setup);
   model::Detector detector(network_of(setup),
                            {.device = "cuda", .precision = setup.precision, .kernels = setup.kernels});
+  ranks::Group group({});
+  std::unique_ptr<tensor::RankMean> mean;
+  std::unique_ptr<GradientBuckets> buckets;
+  if (setup.with_ranks) {
+    mean = make_rank_mean(group, "cuda");
+    buckets = std::make_unique<GradientBuckets>(detector.parameters(), *mean, 1 << 20);
+    detector.on_gradient([&](std::size_t i, const at::Tensor& gradient) { buckets->take(i, gradient); });
+  }
   const int stride = setup.neck.empty() ? 16 : 8;
   const boxes::GridGeometry geometry{160, 96, 160 / stride, 96 / stride};
   loss::DetectionLoss losses(
-      {.cost = experiment.cost_function_config(), .geometry = geometry, .coding = {}, .device = "cuda"});
+      {.cost = experiment.cost_function_config(), .geometry = geometry, .coding = {}, .device = "cuda",
+       .ranks = mean.get()});
   const loss::Regulariser regulariser(experiment.training_config().regularizer());
   Optimizer optimizer(experiment.training_config().optimizer(), detector.parameter_names(),
                       detector.parameters());
@@ -70,6 +81,8 @@ Result train_a_little(const Setup& setup, int steps) {
                 .optimizer = optimizer,
                 .average = &average,
                 .clip_norm = 10,
+                .mean = mean.get(),
+                .buckets = buckets.get(),
                 .graph = setup.graph});
   at::manual_seed(3);
   std::vector<at::Tensor> numbers;
@@ -155,6 +168,21 @@ TEST(GpuStep, AGraphChangesNoBit) {
   at::globalContext().setBenchmarkCuDNN(true);
   EXPECT_TRUE(graph.weights.equal(plain.weights));
   EXPECT_TRUE(graph.numbers.equal(plain.numbers));
+}
+
+// Through NCCL, on its stream and inside the graph, in eight buckets or so.
+TEST(GpuStep, MeansOverOneRankChangeNothing) {
+  if (tensor::gpu_count() == 0) GTEST_SKIP() << "no GPU that this build can use";
+  for (const bool task_aligned : {false, true}) {
+    for (const auto precision : {model::Precision::kFloat32, model::Precision::kBfloat16}) {
+      const Result alone = train_a_little({.precision = precision, .task_aligned = task_aligned}, 7);
+      const Result ranks = train_a_little(
+          {.precision = precision, .task_aligned = task_aligned, .with_ranks = true}, 7);
+      EXPECT_LT(relative_error(ranks.numbers[0], alone.numbers[0]), 1e-3);
+      EXPECT_LT(relative_error(ranks.numbers.select(1, 0), alone.numbers.select(1, 0)), 0.04);
+      EXPECT_LT(relative_error(ranks.weights, alone.weights), 0.05);
+    }
+  }
 }
 
 }  // namespace

@@ -71,6 +71,15 @@ fs::path default_run_folder(const fs::path& data) {
   return folder;
 }
 
+PreparedRun prepare_rank(const RunRequest& request, const RunPlace& place, const std::string& spec_text) {
+  spec::Loaded<spec::Experiment> loaded = spec::read_experiment(spec_text, "the spec of rank 0");
+  spec::throw_if_refused(loaded.findings);
+  TrainingData data = place.data.empty() ? data_of(loaded.spec, request) : open_named_data(place.data);
+  loader::ClassMapping classes = class_mapping(loaded.spec, data.train);
+  if (!place.device.empty()) require_machine(loaded.spec, place.device);
+  return {std::move(loaded.spec), std::move(data), std::move(classes), runs::RunFolder::of_another(place.out)};
+}
+
 PreparedRun prepare_run(const RunRequest& request, const RunPlace& place) {
   require_data(request, place);
   require_own_folder(place);

@@ -35,6 +35,10 @@ struct PreparedRun {
 // what this machine cannot do, kFailed for the folder.
 PreparedRun prepare_run(const RunRequest& request, const RunPlace& place);
 
+// The same on another rank than the first: the spec is the first one's, as text, the data is opened here, and
+// nothing is written. `request` says where a spec file lies, whose folder relative paths of data start at.
+PreparedRun prepare_rank(const RunRequest& request, const RunPlace& place, const std::string& spec_text);
+
 // "runs/<name of the data>-<date>-<time>", where nothing lies yet.
 std::filesystem::path default_run_folder(const std::filesystem::path& data);
 

@@ -178,6 +178,7 @@ Experiment finish(Draft draft, bool data_given, base::Findings* warnings) {
 void clear_what_may_change(Experiment& experiment) {
   experiment.mutable_training_config()->clear_num_epochs();
   experiment.mutable_training_config()->clear_threads();
+  experiment.mutable_training_config()->clear_batch_size_per_gpu();
   experiment.mutable_training_config()->clear_checkpoint_interval();
   experiment.mutable_evaluation_config()->clear_validation_period_during_training();
   experiment.mutable_evaluation_config()->clear_first_validation_epoch();

@@ -39,7 +39,8 @@ spec::Experiment effective_experiment(const RunRequest& request, const std::vect
                                       bool data_given, base::Findings* warnings = nullptr);
 
 // What `request` changes in the spec of a run that is to be resumed. Throws base::Error (kUsage) naming the
-// fields when it is more than the number of epochs, the threads or how often is validated and saved: anything
+// fields when it is more than the number of epochs, the batch (a checkpoint counts pictures), the threads or
+// how often is validated and saved: anything
 // else would not continue that run.
 spec::Experiment resumed_experiment(const spec::Experiment& stored, const RunRequest& request,
                                     const std::vector<std::string>& class_names, bool data_given,

@@ -15,8 +15,11 @@
 #include "loss/detection_loss.h"
 #include "loss/regulariser.h"
 #include "model/detector.h"
+#include "ranks/group.h"
+#include "tensor/rank_mean.h"
 #include "train/checkpoint.h"
 #include "train/ema.h"
+#include "train/gradient_buckets.h"
 #include "train/loss_scaling.h"
 #include "train/observer.h"
 #include "train/optimizer.h"
@@ -34,6 +37,7 @@ struct TrainOptions {
   std::string device = "cpu";    // "cpu", "cuda", "cuda:1"
   bool reference_exact = false;  // the reference's quirks (docs/numerics.md)
   int keep_checkpoints = 3;      // the newest ones; 0: all
+  ranks::Group* group = nullptr;  // the processes of this training; null: this one alone
   base::StopToken stop;          // asked between two steps: save, then leave
   std::function<void(std::int64_t done, std::int64_t total)> decoding;  // progress of reading the pictures
 };
@@ -48,6 +52,11 @@ struct Session {
   // Reads the pictures and builds the network. `run` must outlive this.
   Session(const PreparedRun& run, const TrainOptions& options, Observer& observer);
 
+  // Whether this rank writes, saves and reports; the others only compute.
+  bool is_first() const { return options.group == nullptr || options.group->is_first(); }
+  // Validation and checkpoints have rank 0's moving statistics: without sync_batch_norm every rank gathers
+  // its own. A meeting of all ranks.
+  void take_statistics_of_first();
   std::int64_t steps_per_epoch() const { return planner->steps_per_epoch(); }
   std::int64_t epochs() const;
   std::int64_t total_steps() const { return epochs() * steps_per_epoch(); }
@@ -61,6 +70,7 @@ struct Session {
   Checkpoint state_without_arrays() const;
   // Throws base::Error (kRefused) for a checkpoint of another network, spec or dataset.
   void restore(const Checkpoint& checkpoint);
+  std::int64_t step_of(const Checkpoint& checkpoint) const;
 
   const PreparedRun& run;
   TrainOptions options;
@@ -69,12 +79,14 @@ struct Session {
   std::unique_ptr<loader::PictureSet> train_pictures, val_pictures;  // val_pictures: null without any
   std::unique_ptr<loader::BatchPlanner> planner;
   TargetOptions target_options;
+  std::unique_ptr<tensor::RankMean> mean;  // null without a group; before what uses it
   std::unique_ptr<model::Detector> detector;
   std::unique_ptr<loss::DetectionLoss> loss;
   std::unique_ptr<Teacher> teacher;  // null without distillation
   loss::Regulariser regulariser;
   std::unique_ptr<Optimizer> optimizer;
   std::unique_ptr<LearningRate> learning_rate;
+  std::unique_ptr<GradientBuckets> buckets;  // null without a group
   LossScaling scaling;
   std::unique_ptr<WeightAverage> average;
   StepMonitor monitor;

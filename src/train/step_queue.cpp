@@ -65,7 +65,7 @@ void StepQueue::read() {
             : fmt::format("gradient norm {:.3g} is over {:.3g}", numbers.gradient_norm, read[i].norm_limit);
     const std::string sentence =
         fmt::format("step {} of epoch {}: {}; pictures: {}", read[i].plan.step + 1, read[i].plan.epoch + 1,
-                    what, picture_names(read[i].plan, *s_.train_pictures));
+                    what, names_of_all_ranks(read[i].plan));
     if (s_.monitor.lost()) {
       throw base::Error(
           base::ExitCode::kFailed, sentence, s_.run.folder.path().string(),
@@ -73,6 +73,17 @@ void StepQueue::read() {
     }
     observer_.on_notice(Notice::kWarning, sentence + "; the batch is left out");
   }
+}
+
+// A sick number comes from any rank's pictures.
+std::string StepQueue::names_of_all_ranks(const loader::BatchPlan& own) const {
+  loader::BatchPlan all = own;
+  all.plans.clear();
+  for (int rank = 0; rank < s_.planner->ranks(); ++rank) {
+    const loader::BatchPlan part = s_.planner->plan_of_rank(own.epoch, own.step, rank);
+    all.plans.insert(all.plans.end(), part.plans.begin(), part.plans.end());
+  }
+  return picture_names(all, *s_.train_pictures);
 }
 
 std::string picture_names(const loader::BatchPlan& plan, const loader::PictureSet& pictures) {

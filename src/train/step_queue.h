@@ -33,6 +33,7 @@ class StepQueue {
 
  private:
   struct Waiting;
+  std::string names_of_all_ranks(const loader::BatchPlan& own) const;
 
   Session& s_;
   Observer& observer_;

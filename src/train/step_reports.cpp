@@ -61,7 +61,7 @@ void StepReports::after_steps() {
   for (double* sum : {&session_seconds_, &epoch_seconds_, &log_seconds_}) *sum += seconds;
   for (std::int64_t* sum : {&session_steps_, &log_steps_}) *sum += s_.step - reported_step_;
   reported_step_ = s_.step;
-  const double images = static_cast<double>(s_.planner->batch());
+  const double images = static_cast<double>(s_.planner->global_batch());
   observer_.on_progress(report(s_.monitor.epoch_means(), images / std::max(1e-9, seconds_per_step())));
   if (!log_is_due()) return;
   const double rate = images * static_cast<double>(log_steps_) / std::max(1e-9, log_seconds_);

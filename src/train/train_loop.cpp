@@ -10,6 +10,7 @@
 #include <future>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "loss/loss_tensors.h"
 #include "model/outputs.h"
 #include "runs/checkpoint_store.h"
@@ -20,6 +21,7 @@
 #include "train/epoch_end.h"
 #include "train/gpu_step.h"
 #include "train/pixel_source.h"
+#include "train/rank_mean.h"
 #include "train/run_log.h"
 #include "train/step_inputs.h"
 #include "train/step_queue.h"
@@ -28,9 +30,13 @@
 namespace maskfit::train {
 namespace {
 
-// LibTorch's thread pool and its choice of algorithms.
-void set_up_library(const spec::TrainingConfig& config) {
-  if (config.threads() > 0) at::set_num_threads(static_cast<int>(config.threads()));
+// LibTorch's thread pool and its choice of algorithms. Ranks of one machine share its cores.
+void set_up_library(const spec::TrainingConfig& config, const ranks::Group* group) {
+  if (config.threads() > 0) {
+    at::set_num_threads(static_cast<int>(config.threads()));
+  } else if (group) {
+    at::set_num_threads(std::max(1, base::usable_cores() / group->place().local_ranks));
+  }
   tensor::keep_freed_memory();
   tensor::sleep_at_barriers();
   at::globalContext().setDeterministicAlgorithms(config.deterministic(), /*warn_only=*/false);
@@ -54,7 +60,10 @@ void take_step(Session& s, const StepInput& input, PixelSource& pixels, StepQueu
       s.detector->forward(images, /*training=*/true);  // bbox [N][4C][h][w], cov [N][C][h][w]
   loss::Loss loss = s.loss->compute(outputs.bbox, outputs.cov_logits, outputs.cov, targets);
   if (s.teacher) loss.task = loss.task.add(s.teacher->cost(images, outputs));
-  const std::vector<at::Tensor> gradients = s.detector->backward(loss.task.mul(s.scaling.factor()));
+  const at::Tensor scaled = loss.task.mul(s.scaling.factor());
+  if (s.mean) begin_mean_of_costs(loss, *s.mean);
+  std::vector<at::Tensor> gradients = s.detector->backward(scaled);
+  if (s.buckets) s.buckets->finish(gradients);
   const bool finite = s.scaling.unscale(gradients);  // false: all are 0 now, as the reference steps then
 
   const at::NoGradGuard no_grad;
@@ -80,7 +89,9 @@ StepParts step_parts(Session& s) {
                   .optimizer = *s.optimizer,
                   .average = s.average.get(),
                   .scaling = &s.scaling,
-                  .clip_norm = s.run.experiment.training_config().gradient_clip_norm()};
+                  .clip_norm = s.run.experiment.training_config().gradient_clip_norm(),
+                  .mean = s.mean.get(),
+                  .buckets = s.buckets.get()};
   if (s.teacher) {
     parts.extra_cost = [&s](const at::Tensor& images, const model::Outputs& outputs) {
       return s.teacher->cost(images, outputs);
@@ -101,9 +112,11 @@ void take_gpu_step(Session& s, const StepInput& input, PixelSource& pixels, GpuS
   queue.add(numbers, input.plan, limit);
 }
 
-void resume(Session& s, const runs::CheckpointStore& store, RunLog& log, Observer& observer) {
+// Rank 0's newest whole checkpoint, "" where none was finished.
+std::string newest_checkpoint(Session& s, const runs::CheckpointStore& store, RunLog& log,
+                              Observer& observer) {
   base::Findings findings;
-  const auto newest = store.newest(&findings);
+  auto newest = store.newest(&findings);
   for (const base::Finding& finding : findings) {
     observer.on_notice(Notice::kWarning, base::to_string(finding));
   }
@@ -112,21 +125,41 @@ void resume(Session& s, const runs::CheckpointStore& store, RunLog& log, Observe
                       s.run.folder.checkpoints().string(),
                       "put a copy of a checkpoint back, or begin again with --force instead of --resume");
   }
-  if (!newest) {
+  if (!newest && (!findings.empty() || !log.metrics().read().empty())) {
     observer.on_notice(Notice::kWarning, "no checkpoint was finished; beginning again");
-    log.metrics().drop_after(0);  // of a run that was stopped before its first checkpoint
+  }
+  return newest ? std::move(newest->bytes) : "";
+}
+
+void resume(Session& s, const runs::CheckpointStore& store, RunLog* log, Observer& observer) {
+  std::string bytes;
+  if (s.is_first()) bytes = newest_checkpoint(s, store, *log, observer);
+  if (s.options.group) bytes = s.options.group->broadcast(std::move(bytes));
+  if (bytes.empty()) {
+    if (log) log->metrics().drop_after(0);  // of a run that was stopped before its first checkpoint
     return;
   }
-  s.restore(decode_checkpoint(newest->bytes, newest->path.string()));
+  const Checkpoint checkpoint = decode_checkpoint(bytes, s.run.folder.checkpoints().string());
+  s.restore(checkpoint);
   if (s.step > s.total_steps()) {
     throw base::Error(base::ExitCode::kUsage,
                       fmt::format("{} epochs end at step {}, but {} steps are trained already", s.epochs(),
                                   s.total_steps(), s.step),
                       "--epochs", "give at least as many as have been trained, or leave it away");
   }
-  log.metrics().drop_after(s.step);
+  if (log) log->metrics().drop_after(checkpoint.step);
   observer.on_notice(Notice::kInfo, fmt::format("resumed after step {} of {} (epoch {} of {})", s.step,
                                                 s.total_steps(), s.position(s.step).epoch, s.epochs()));
+}
+
+// The user's wish to stop, which reaches the ranks at different moments: all of them act on it after the same
+// step. Beside a GPU the question is asked now and then, for its answer comes over the network.
+bool stop_wanted(const Session& s) {
+  constexpr std::int64_t kGpuSteps = 8;
+  const bool mine = s.options.stop.stop_requested();
+  if (!s.options.group) return mine;
+  s.options.group->throw_if_failed();
+  return (s.options.device == "cpu" || s.step % kGpuSteps == 0) && s.options.group->any(mine);
 }
 
 // Steps until the run ends, the schedule stops it or the user does. True when the user did.
@@ -160,7 +193,7 @@ bool run_steps(Session& s, EpochEnd& epoch_end, Observer& observer) {
     }
   }
   while (!inputs.done() && !s.learning_rate->stop()) {
-    if (s.options.stop.stop_requested()) {
+    if (stop_wanted(s)) {
       queue.read();
       if (gpu_step) gpu_step->read_scaling();
       return true;
@@ -173,6 +206,8 @@ bool run_steps(Session& s, EpochEnd& epoch_end, Observer& observer) {
     if (on_cpu || reports.log_is_due() || epoch_ends) {
       queue.read();
       if (gpu_step) gpu_step->read_scaling();
+      // What a GPU computed beside a rank that is gone is nothing to judge or to save.
+      if (s.options.group) s.options.group->throw_if_failed();
       reports.after_steps();
       s.spent.begin("steps");
       epoch_end.poll();
@@ -186,11 +221,12 @@ bool run_steps(Session& s, EpochEnd& epoch_end, Observer& observer) {
 
 TrainResult train(const PreparedRun& run, const TrainOptions& options, Observer& observer) {
   const auto start = std::chrono::steady_clock::now();
-  RunLog log(run.folder);
-  Observers everybody({&observer, &log});
-  log.status().write(runs::Status::kStarted, "Starting training.");
+  const bool first = options.group == nullptr || options.group->is_first();
+  const std::unique_ptr<RunLog> log = first ? std::make_unique<RunLog>(run.folder) : nullptr;
+  Observers everybody(log ? std::vector<Observer*>{&observer, log.get()} : std::vector<Observer*>{});
+  if (log) log->status().write(runs::Status::kStarted, "Starting training.");
   try {
-    set_up_library(run.experiment.training_config());
+    set_up_library(run.experiment.training_config(), options.group);
     // While the pictures are read.
     std::future<void> device_awake = std::async(
         std::launch::async, [&options] { tensor::wake_up(tensor::device_from_name(options.device)); });
@@ -204,16 +240,16 @@ TrainResult train(const PreparedRun& run, const TrainOptions& options, Observer&
           "the data has no validation pictures: there will be no mAP and no best.safetensors");
     }
     const runs::CheckpointStore store(run.folder.checkpoints(), options.keep_checkpoints);
-    resume(session, store, log, everybody);
-    EpochEnd epoch_end(session, store, log, everybody);
+    resume(session, store, log.get(), everybody);
+    EpochEnd epoch_end(session, store, log.get(), everybody);
     TrainResult result;
     result.interrupted = run_steps(session, epoch_end, everybody);
     if (result.interrupted) {
       epoch_end.save_checkpoint();
-      log.status().write(runs::Status::kRunning, "Interrupted; the run can be resumed.");
+      if (log) log->status().write(runs::Status::kRunning, "Interrupted; the run can be resumed.");
     } else {
       epoch_end.finish();
-      log.status().write(runs::Status::kSuccess, "Training finished.");
+      if (log) log->status().write(runs::Status::kSuccess, "Training finished.");
     }
     session.spent.end();
     everybody.on_notice(Notice::kInfo, "where the time went: " + session.spent.sentence());
@@ -224,7 +260,8 @@ TrainResult train(const PreparedRun& run, const TrainOptions& options, Observer&
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
   } catch (const std::exception& error) {
-    log.status().write(runs::Status::kFailure, error.what(), runs::Verbosity::kError);
+    if (options.group) options.group->fail(error.what());
+    if (log) log->status().write(runs::Status::kFailure, error.what(), runs::Verbosity::kError);
     throw;
   }
 }

@@ -21,6 +21,7 @@ DetectOptions detect_options(const spec::Experiment& experiment, const Validatio
   detect.cost = options.cost;
   detect.pixels = options.pixels;
   detect.progress = options.progress;
+  detect.group = options.group;
   return detect;
 }
 
@@ -31,6 +32,7 @@ Validation judged(DetectedSet detected, const spec::Experiment& experiment,
   const spec::EvaluationConfig& config = experiment.evaluation_config();
   Validation validation;
   validation.detected = std::move(detected);
+  if (options.group && !options.group->is_first()) return validation;
   validation.evaluation = evaluate::evaluate(validation.detected.pictures, class_names, config,
                                              {.mode = evaluate::mode_from_spec(config),
                                               .reference_matching = options.reference_exact,

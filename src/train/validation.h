@@ -13,6 +13,7 @@
 #include "loader/picture_set.h"
 #include "model/detector.h"
 #include "spec/experiment.pb.h"
+#include "ranks/group.h"
 #include "train/detect_all.h"
 
 namespace maskfit::train {
@@ -33,9 +34,10 @@ struct ValidationOptions {
   std::function<at::Tensor(const model::Outputs& outputs, std::int64_t first, std::int64_t count)> cost;
   const PlainPixels* pixels = nullptr;
   std::function<void(std::int64_t done, std::int64_t total)> progress;
+  ranks::Group* group = nullptr;  // as DetectOptions::group
 };
 
-// The class names, postprocessing, evaluation and box coding are those of the spec.
+// With a group only rank 0 has an evaluation. The class names, postprocessing, evaluation and box coding are those of the spec.
 Validation validate(model::Detector& detector, const loader::PictureSet& pictures,
                     const spec::Experiment& experiment, const ValidationOptions& options);
 
