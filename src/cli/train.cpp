@@ -43,7 +43,9 @@ train::PreparedRun prepare_with_ranks(const Arguments& a, const RankRole& role) 
   if (!role.group) return train::prepare_run(a.request, place);
   ranks::Group& group = *role.group;
   if (group.is_first()) {
-    train::PreparedRun run = train::prepare_run(a.request, place);
+    train::RunRequest request = a.request;
+    request.ranks = group.size();
+    train::PreparedRun run = train::prepare_run(request, place);
     group.broadcast(spec::to_text(run.experiment, {.comments = false}));
     group.broadcast(run.data.digest);
     return run;

@@ -140,6 +140,15 @@ double EpochEnd::last_map() const {
   return last_validation_ ? last_validation_->evaluation.map : std::numeric_limits<double>::quiet_NaN();
 }
 
+double EpochEnd::of_first(double value) const {
+  if (!s_.options.group) return value;
+  const std::string bytes =
+      s_.options.group->broadcast({reinterpret_cast<const char*>(&value), sizeof(value)});
+  MASKFIT_CHECK(bytes.size() == sizeof(value), "{} bytes", bytes.size());
+  std::memcpy(&value, bytes.data(), sizeof(value));
+  return value;
+}
+
 void EpochEnd::checkpoint_is_due() {
   const Span span(s_.spent, "checkpoints", "steps");
   last_save_ = std::chrono::steady_clock::now();
@@ -205,17 +214,13 @@ void EpochEnd::finish() {
   // A run that was resumed after its last epoch, or ended by its schedule, has not been validated in this
   // session.
   if (s_.val_pictures && last_validated_step_ != s_.step && s_.step > 0) validate();
-double EpochEnd::of_first(double value) const {
-  if (!s_.options.group) return value;
-  const std::string bytes =
-      s_.options.group->broadcast({reinterpret_cast<const char*>(&value), sizeof(value)});
-  MASKFIT_CHECK(bytes.size() == sizeof(value), "{} bytes", bytes.size());
-  std::memcpy(&value, bytes.data(), sizeof(value));
-  return value;
-}
-
-void EpochEnd::checkpoint_is_due() {
-  const Span span(s_.spent, "checkpoints", "steps");
+  settle();
+  if (!s_.is_first()) return;
+  const Span span(s_.spent, "report and model", "");
+  const bool validated = last_validation_ && last_validated_step_ == s_.step;
+  write_model(s_.run.folder.model(), validated ? last_snapshot_ : std::make_shared<const Snapshot>(s_),
+              s_.position(s_.step),
+              last_validation_ ? std::optional(last_validation_->evaluation) : std::nullopt);
   write_report();
   writer_.drain();
 }

@@ -118,8 +118,8 @@ std::uint32_t whole_number(std::int64_t value, const char* option, std::int64_t 
 
 // The recipe "scratch" with another number of pictures a step: the learning rate follows its square root, as
 // Adam's steps do not grow with the batch, and the average spans as many epochs as before.
-void set_batch(std::uint32_t batch, TrainingConfig* training) {
-  const double ratio = static_cast<double>(batch) / std::max(1U, training->batch_size_per_gpu());
+void set_batch(std::uint32_t batch, int ranks, TrainingConfig* training) {
+  const double ratio = static_cast<double>(batch) * ranks / std::max(1U, training->batch_size_per_gpu());
   training->set_batch_size_per_gpu(batch);
   if (training->recipe() != TrainingConfig::SCRATCH) return;
   if (training->learning_rate().has_warmup_cosine_schedule()) {
@@ -149,10 +149,11 @@ void apply_options(const RunRequest& request, Draft& draft) {
   if (request.size) set_size(*request.size, draft);
   if (request.precision) set_precision(*request.precision, draft);
   if (request.epochs) training->set_num_epochs(whole_number(*request.epochs, "--epochs", 1));
-  if (request.batch) {
-    const std::uint32_t batch = whole_number(*request.batch, "--batch", 1, INT32_MAX);
-    // A spec file means what it says.
-    request.spec_file ? training->set_batch_size_per_gpu(batch) : set_batch(batch, training);
+  if (request.batch || request.ranks > 1) {
+    const std::uint32_t batch =
+        request.batch ? whole_number(*request.batch, "--batch", 1, INT32_MAX) : training->batch_size_per_gpu();
+    // A file's learning rate is its own.
+    request.spec_file ? training->set_batch_size_per_gpu(batch) : set_batch(batch, request.ranks, training);
   }
   if (request.seed) draft.experiment.set_random_seed(whole_number(*request.seed, "--seed", 0));
   for (const std::string& assignment : request.assignments) {
@@ -202,8 +203,16 @@ Experiment resumed_experiment(const Experiment& stored, const RunRequest& reques
   }
   Draft draft;
   draft.experiment = stored;
-  if (request.spec_file || !request.recipe.empty()) draft = first_draft(request, class_names);
-  apply_options(request, draft);
+  const bool anew = request.spec_file || !request.recipe.empty();
+  if (anew) draft = first_draft(request, class_names);
+  // The run's learning rate stays, whatever number of pictures a step has from now on.
+  RunRequest options = request;
+  if (!anew) options.batch.reset(), options.ranks = 1;
+  apply_options(options, draft);
+  if (request.batch) {
+    draft.experiment.mutable_training_config()->set_batch_size_per_gpu(
+        whole_number(*request.batch, "--batch", 1, INT32_MAX));
+  }
   Experiment resumed = finish(std::move(draft), data_given, warnings);
   Experiment before = stored, after = resumed;
   clear_what_may_change(before);

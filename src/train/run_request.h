@@ -26,6 +26,7 @@ struct RunRequest {
   std::optional<std::string> size;               // "960x544"
   std::optional<std::string> precision;          // "fp32", "bf16", "fp16"
   std::optional<std::int64_t> epochs, batch, seed;
+  int ranks = 1;  // that share a step; the recipe scratch adapts to the pictures of all
   std::vector<std::string> assignments;  // "training_config.num_epochs=5", applied last
 };
 

@@ -77,7 +77,9 @@ class SeveralRanksTest : public testing::Test {
       options.group = &group;
       options.stop = observer.token();
       if (group.is_first()) {
-        const PreparedRun prepared = prepare_run(request, place(name, resume));
+        RunRequest of_all = request;
+        of_all.ranks = ranks;
+        const PreparedRun prepared = prepare_run(of_all, place(name, resume));
         group.broadcast(spec::to_text(prepared.experiment, {.comments = false}));
         of_first = train(prepared, options, observer);
       } else {
@@ -152,7 +154,7 @@ TEST_F(SeveralRanksTest, WhoeverSharesTheValidationItsDetectionsAreTheSameBits) 
       ValidationOptions options;
       options.group = &group;
       options.cost = [](const model::Outputs& outputs, std::int64_t, std::int64_t) {
-        return outputs.bbox.mean().item<double>();
+        return outputs.bbox.mean();
       };
       Validation validation = validate(detector, pictures, prepared.experiment, options);
       if (group.is_first()) shared[static_cast<std::size_t>(ranks)] = std::move(validation);
