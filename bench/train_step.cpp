@@ -65,7 +65,7 @@ struct Bench {
   at::Tensor images;
   loss::Targets targets;
   std::unique_ptr<train::GpuStep> gpu_step;  // as a training takes its steps on a GPU
-  std::unique_ptr<tensor::RankMean> mean;  // of several ranks
+  std::unique_ptr<tensor::RankMean> mean;    // of several ranks
   std::unique_ptr<train::GradientBuckets> buckets;
   std::int64_t steps = 0;
 };

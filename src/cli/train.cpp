@@ -84,9 +84,8 @@ int train_as(const RankRole& role, const Arguments& a, base::StopToken stop) {
     return static_cast<int>(base::ExitCode::kInterrupted);
   }
   if (first) {
-    spdlog::info("{} epochs in {}; model {}, report {}", result.epochs,
-                 base::format_duration(result.seconds), run.folder.model().string(),
-                 run.folder.report().string());
+    spdlog::info("{} epochs in {}; model {}, report {}", result.epochs, base::format_duration(result.seconds),
+                 run.folder.model().string(), run.folder.report().string());
   }
   return 0;
 }
@@ -119,9 +118,10 @@ std::function<int()> declare(CLI::App& app) {
   app.add_option("--backbone", r.backbone, "resnet10, resnet18, resnet34 or resnet50");
   app.add_option("--size", r.size, "Network input WIDTHxHEIGHT, multiples of 16, e.g. 960x544");
   app.add_option("--epochs", r.epochs, "Length of the run");
-  app.add_option("--batch", r.batch,
-                 "Pictures a step and GPU; the recipe scratch adapts its learning rate (by the square root) and "
-                 "average");
+  app.add_option(
+      "--batch", r.batch,
+      "Pictures a step and GPU; the recipe scratch adapts its learning rate (by the square root) and "
+      "average");
   app.add_option("--precision", r.precision, "fp32, bf16 or fp16");
   app.add_option("--seed", r.seed, "Seed of everything random");
   app.add_option("--set", r.assignments, "One field of the spec; --set again for another one")

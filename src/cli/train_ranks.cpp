@@ -2,8 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
-#include <csignal>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -92,12 +92,13 @@ int run_ranks(int ranks, const std::string& run_folder, bool folder_was_given, b
   const ranks::RankEnd& end = result.ends[failed];
   if (end.signal != 0) {
     if (!end.log.empty()) spdlog::error("rank {} wrote last:\n{}", failed, last_lines(end.log));
-    throw Error(ExitCode::kFailed,
-                fmt::format("rank {} was ended by signal {} ({})", failed, end.signal, ::strsignal(end.signal)),
-                run_folder,
-                end.signal == SIGKILL ? "if nobody killed it, it ran out of memory; a smaller --batch needs "
-                                        "less. Go on with --resume"
-                                      : "go on with --resume; if it happens again, please report it");
+    throw Error(
+        ExitCode::kFailed,
+        fmt::format("rank {} was ended by signal {} ({})", failed, end.signal, ::strsignal(end.signal)),
+        run_folder,
+        end.signal == SIGKILL ? "if nobody killed it, it ran out of memory; a smaller --batch needs "
+                                "less. Go on with --resume"
+                              : "go on with --resume; if it happens again, please report it");
   }
   // Rank 0 has said why in our own standard error, whichever rank it was.
   const ranks::RankEnd& first = result.ends[0];

@@ -19,14 +19,14 @@ struct RankOptions {
 
 // What this process has to do.
 struct RankRole {
-  bool launches = false;                // starts `ranks` others and waits for them
+  bool launches = false;  // starts `ranks` others and waits for them
   int ranks = 1;
   std::unique_ptr<ranks::Group> group;  // of this process, when it is one of several
   std::string device = "cpu";           // to train on
 };
 
-// Who started this process, and what it is to be. Waits until all ranks are there. Throws base::Error (kUsage)
-// for options that do not fit together.
+// Who started this process, and what it is to be. Waits until all ranks are there. Throws base::Error
+// (kUsage) for options that do not fit together.
 RankRole take_role(const RankOptions& options);
 
 // Starts the ranks with this process's own command line, into `run_folder`, where their logs are kept, and

@@ -159,8 +159,9 @@ Loss DetectionLoss::compute(const at::Tensor& bbox, const at::Tensor& cov_logits
   tensor::check_shape(bbox, {-1, 4 * impl.classes, h, w}, "bbox");
   tensor::check_shape(cov_logits, {bbox.size(0), impl.classes, h, w}, "cov_logits");
   if (task_aligned()) {
-    const TaskAlignedCosts costs = task_aligned_costs(bbox, cov_logits, targets.truths, impl.options.geometry,
-                                                      impl.options.coding, impl.options.cost.task_aligned(), ranks);
+    const TaskAlignedCosts costs =
+        task_aligned_costs(bbox, cov_logits, targets.truths, impl.options.geometry, impl.options.coding,
+                           impl.options.cost.task_aligned(), ranks);
     return {costs.total, costs.class_costs};
   }
   tensor::check_shape(targets.coverage, {bbox.size(0), impl.classes, h, w}, "coverage target");
@@ -170,8 +171,9 @@ Loss DetectionLoss::compute(const at::Tensor& bbox, const at::Tensor& cov_logits
   const at::Tensor coverage_cost =
       masked(impl.coverage_cost(cov_logits, cov, targets.coverage), targets.coverage_mask);
   const at::Tensor box_cost = masked(impl.box_cost(bbox, targets), targets.box_mask);
-  const at::Tensor means =
-      at::stack({impl.reduce(coverage_cost, targets.coverage, ranks), impl.reduce(box_cost, targets.box_weight, ranks)}, 1);
+  const at::Tensor means = at::stack(
+      {impl.reduce(coverage_cost, targets.coverage, ranks), impl.reduce(box_cost, targets.box_weight, ranks)},
+      1);
   return {means.mul(impl.factors).sum(), means.detach()};
 }
 

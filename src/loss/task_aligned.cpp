@@ -238,7 +238,8 @@ at::Tensor shared_count(const at::Tensor& count, tensor::RankMean* ranks) {
 TaskAlignedCosts task_aligned_costs(const at::Tensor& bbox, const at::Tensor& cov_logits,
                                     const TruthTensors& truths, const boxes::GridGeometry& geometry,
                                     const targets::BoxCoding& coding,
-                                    const spec::CostFunctionConfig::TaskAligned& config, tensor::RankMean* ranks) {
+                                    const spec::CostFunctionConfig::TaskAligned& config,
+                                    tensor::RankMean* ranks) {
   const std::int64_t classes = cov_logits.size(1);
   const at::Tensor decoded = decode_cells(bbox, geometry, coding);
   const Assignment assigned =

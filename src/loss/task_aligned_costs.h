@@ -63,8 +63,8 @@ TaskAlignedCosts task_aligned_costs(const at::Tensor& bbox, const at::Tensor& co
                                     const spec::CostFunctionConfig::TaskAligned& config,
                                     tensor::RankMean* ranks = nullptr);
 
-// What a sum of costs is divided by: max(1, count), or with ranks max(1, count of all ranks) / ranks, for then
-// the mean of the quotients is the quotient of all.
+// What a sum of costs is divided by: max(1, count), or with ranks max(1, count of all ranks) / ranks, for
+// then the mean of the quotients is the quotient of all.
 at::Tensor shared_count(const at::Tensor& count, tensor::RankMean* ranks);
 
 }  // namespace maskfit::loss

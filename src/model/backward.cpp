@@ -179,8 +179,9 @@ void Detector::Impl::backward_batch_norm(const Step& step, const at::Tensor& gra
 }
 
 // With g = dL/dy of this rank's loss L and n pixels of every rank, as in fused_norm.h:
-//   dL/dbeta = sum g, dL/dgamma = sum g * x_hat                      (of this rank; their mean is taken later)
-//   dL/dx = gamma * invstd * (g - mean over ranks of dL/dbeta / n - x_hat * mean over ranks of dL/dgamma / n)
+//   dL/dbeta = sum g, dL/dgamma = sum g * x_hat                      (of this rank; their mean is taken
+//   later) dL/dx = gamma * invstd * (g - mean over ranks of dL/dbeta / n - x_hat * mean over ranks of
+//   dL/dgamma / n)
 void Detector::Impl::backward_batch_norm_over_ranks(const Step& step, const at::Tensor& gradient) {
   const NodeArrays& norm = arrays_of(step.node);
   const Kept& keep = kept_of(step.node);

@@ -165,7 +165,8 @@ at::Tensor Detector::Impl::run_batch_norm_over_ranks(const Step& step) {
   options.norm_over->mean(statistics);
   const std::int64_t channels = mean.size(0);
   const at::Tensor all_mean = statistics.narrow(0, 0, channels);
-  const at::Tensor variance = statistics.narrow(0, channels, channels).sub(all_mean.mul(all_mean)).clamp_min(0);
+  const at::Tensor variance =
+      statistics.narrow(0, channels, channels).sub(all_mean.mul(all_mean)).clamp_min(0);
   keep.mean = all_mean.to(at::kFloat);
   keep.invstd = at::rsqrt(variance.add(here.epsilon)).to(at::kFloat);
   return std::get<0>(at::native_batch_norm(in, norm.gamma, norm.beta, keep.mean, variance.to(at::kFloat),

@@ -34,8 +34,9 @@ TEST(Group, SumsAreTheSameBitsEverywhere) {
       EXPECT_THAT(errors, testing::Each("")) << ranks << " " << size;
       for (const auto& result : results) EXPECT_EQ(result, results[0]);
       for (std::size_t i = 0; i < size; ++i) {
-        ASSERT_NEAR(results[0][i], static_cast<float>(ranks) * 0.1f * static_cast<float>(i % 97) +
-                                       static_cast<float>(ranks * (ranks - 1) / 2),
+        ASSERT_NEAR(results[0][i],
+                    static_cast<float>(ranks) * 0.1f * static_cast<float>(i % 97) +
+                        static_cast<float>(ranks * (ranks - 1) / 2),
                     1e-4)
             << i;
       }

@@ -61,14 +61,14 @@ std::vector<char*> pointers(std::vector<std::string>& lines) {
 [[noreturn]] void become_rank(char** words, char** environment, int listener, int log, pid_t parent) {
   ::setpgid(0, 0);  // a terminal's Ctrl-C comes through the parent, once
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);
+  if (::getppid() != parent) ::kill(::getpid(), SIGKILL);
   if (listener >= 0) ::fcntl(listener, F_SETFD, 0);
   if (log >= 0) {
     ::dup2(log, STDOUT_FILENO);
     ::dup2(log, STDERR_FILENO);
   }
   ::execve("/proc/self/exe", words, environment);
-  ::_exit(127);
+  for (;;) ::kill(::getpid(), SIGKILL);  // the parent reports it
 }
 
 class Launch {
@@ -147,8 +147,7 @@ class Launch {
     // It does as it was told; rank 0 may save for a while yet.
     const bool obeys = stopped_ && end.code == static_cast<int>(ExitCode::kInterrupted);
     const bool killed = end.signal != 0 && signals_sent_ == 0;
-    const bool before_killed =
-        before >= 0 && result_.ends[static_cast<std::size_t>(before)].signal != 0;
+    const bool before_killed = before >= 0 && result_.ends[static_cast<std::size_t>(before)].signal != 0;
     if (before < 0 || (killed && !before_killed)) result_.first_to_fail = rank;
     if (!obeys && patience_ends_ == Clock::time_point::max()) patience_ends_ = Clock::now() + request_.grace;
   }

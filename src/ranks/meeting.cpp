@@ -116,8 +116,7 @@ class First {
       return false;
     }
     const std::size_t index = theirs.rank - 1;
-    Socket& place =
-        theirs.line == Line::kControl ? meeting.control[index] : meeting.lifelines[index];
+    Socket& place = theirs.line == Line::kControl ? meeting.control[index] : meeting.lifelines[index];
     if (place.open()) throw Error(ExitCode::kUsage, fmt::format("there are two ranks {}", theirs.rank));
     if (theirs.line == Line::kControl) hellos[index] = theirs;
     send_value(caller, kWelcome, deadline_);
@@ -209,7 +208,8 @@ Meeting meet(const Place& place, std::chrono::milliseconds timeout) {
   try {
     return place.rank == 0 ? First(place, deadline).meet() : meet_first(place, deadline);
   } catch (const SocketError& error) {
-    throw Error(ExitCode::kFailed, fmt::format("rank {} did not meet the others: {}", place.rank, error.what()),
+    throw Error(ExitCode::kFailed,
+                fmt::format("rank {} did not meet the others: {}", place.rank, error.what()),
                 fmt::format("{}:{}", place.address, place.port));
   }
 }

@@ -11,8 +11,8 @@
 namespace maskfit::ranks {
 
 struct Meeting {
-  Socket next, previous;         // ranks + 1 and - 1, in a ring
-  std::vector<int> peers;        // rank 0: 1, 2, ...; elsewhere: 0
+  Socket next, previous;                   // ranks + 1 and - 1, in a ring
+  std::vector<int> peers;                  // rank 0: 1, 2, ...; elsewhere: 0
   std::vector<Socket> control, lifelines;  // one a peer
 };
 

@@ -26,7 +26,7 @@ TEST(Place, NobodyStartedRanks) {
 }
 
 TEST(Place, Torchrun) {
-  const Values values = {{"RANK", "5"},       {"WORLD_SIZE", "8"},         {"LOCAL_RANK", "1"},
+  const Values values = {{"RANK", "5"},        {"WORLD_SIZE", "8"},       {"LOCAL_RANK", "1"},
                          {"MASTER_ADDR", "h"}, {"LOCAL_WORLD_SIZE", "4"}, {"MASTER_PORT", "29500"}};
   Place p = *place(values);
   EXPECT_EQ(p.rank, 5);

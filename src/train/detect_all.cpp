@@ -145,19 +145,18 @@ DetectedSet detect_all(model::Detector& detector, const loader::PictureSet& pict
   DetectedSet result = empty_set(pictures, decoding);
   DetectedShare share;
   std::vector<double> seconds;  // a picture, by batch
-  for_each_batch(detector, pictures, options,
-                 [&](const at::Tensor& images, std::int64_t first, std::int64_t count) {
-                   const auto start = std::chrono::steady_clock::now();
-                   const model::Outputs outputs = detector.forward(images, /*training=*/false);
-                   read_outputs(outputs, pictures, first, count, decoding, share, result);
-                   for (std::int64_t i = 0; i < count; ++i) share.pictures.push_back(first + i);
-                   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-                   seconds.push_back(elapsed.count() / static_cast<double>(count));
-                   const double cost =
-                       options.cost ? tensor::to_number(summed_cost(options, outputs, first, count)) : 0;
-                   share.batch_costs.push_back(cost);
-                   result.cost += cost;
-                 });
+  for_each_batch(
+      detector, pictures, options, [&](const at::Tensor& images, std::int64_t first, std::int64_t count) {
+        const auto start = std::chrono::steady_clock::now();
+        const model::Outputs outputs = detector.forward(images, /*training=*/false);
+        read_outputs(outputs, pictures, first, count, decoding, share, result);
+        for (std::int64_t i = 0; i < count; ++i) share.pictures.push_back(first + i);
+        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+        seconds.push_back(elapsed.count() / static_cast<double>(count));
+        const double cost = options.cost ? tensor::to_number(summed_cost(options, outputs, first, count)) : 0;
+        share.batch_costs.push_back(cost);
+        result.cost += cost;
+      });
   if (share.non_finite_picture >= 0) result.non_finite_picture = pictures.id(share.non_finite_picture);
   if (options.group) gather_shares(*options.group, pictures, std::move(share), result);
   if (pictures.size() > 0) result.cost /= static_cast<double>(pictures.size());

@@ -81,7 +81,8 @@ void EpochEnd::validate() {
   s_.take_statistics_of_first();
   auto snapshot = std::make_shared<const Snapshot>(s_);
   const Position at = s_.position(s_.step);
-  // A schedule that listens has to know the cost before the next step; ranks meet to put their shares together.
+  // A schedule that listens has to know the cost before the next step; ranks meet to put their shares
+  // together.
   const bool wait = !beside_gpu_ || s_.options.group != nullptr || s_.learning_rate->listens_to_validation();
   std::optional<Validation> validation;
   {

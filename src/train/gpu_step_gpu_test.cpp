@@ -64,9 +64,11 @@ Result train_a_little(const Setup& setup, int steps) {
   }
   const int stride = setup.neck.empty() ? 16 : 8;
   const boxes::GridGeometry geometry{160, 96, 160 / stride, 96 / stride};
-  loss::DetectionLoss losses(
-      {.cost = experiment.cost_function_config(), .geometry = geometry, .coding = {}, .device = "cuda",
-       .ranks = mean.get()});
+  loss::DetectionLoss losses({.cost = experiment.cost_function_config(),
+                              .geometry = geometry,
+                              .coding = {},
+                              .device = "cuda",
+                              .ranks = mean.get()});
   const loss::Regulariser regulariser(experiment.training_config().regularizer());
   Optimizer optimizer(experiment.training_config().optimizer(), detector.parameter_names(),
                       detector.parameters());
@@ -176,8 +178,8 @@ TEST(GpuStep, MeansOverOneRankChangeNothing) {
   for (const bool task_aligned : {false, true}) {
     for (const auto precision : {model::Precision::kFloat32, model::Precision::kBfloat16}) {
       const Result alone = train_a_little({.precision = precision, .task_aligned = task_aligned}, 7);
-      const Result ranks = train_a_little(
-          {.precision = precision, .task_aligned = task_aligned, .with_ranks = true}, 7);
+      const Result ranks =
+          train_a_little({.precision = precision, .task_aligned = task_aligned, .with_ranks = true}, 7);
       EXPECT_LT(relative_error(ranks.numbers[0], alone.numbers[0]), 1e-3);
       EXPECT_LT(relative_error(ranks.numbers.select(1, 0), alone.numbers.select(1, 0)), 0.04);
       EXPECT_LT(relative_error(ranks.weights, alone.weights), 0.05);

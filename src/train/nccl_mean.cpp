@@ -37,7 +37,7 @@ struct Library {
   int (*init_rank)(void**, int ranks, UniqueId, int rank) = nullptr;
   int (*all_reduce)(const void*, void*, std::size_t, int type, int operation, void* communicator,
                     cudaStream_t) = nullptr;
-  int (*abort)(void*) = nullptr;
+  int (*end_now)(void*) = nullptr;
   int (*destroy)(void*) = nullptr;
   const char* (*error_string)(int) = nullptr;
 };
@@ -63,7 +63,7 @@ Library open_library() {
   look_up(handle, "ncclGetUniqueId", library.get_unique_id);
   look_up(handle, "ncclCommInitRank", library.init_rank);
   look_up(handle, "ncclAllReduce", library.all_reduce);
-  look_up(handle, "ncclCommAbort", library.abort);
+  look_up(handle, "ncclCommAbort", library.end_now);
   look_up(handle, "ncclCommDestroy", library.destroy);
   look_up(handle, "ncclGetErrorString", library.error_string);
   int version = 0;
@@ -95,7 +95,7 @@ class NcclMean : public tensor::RankMean {
     std::memcpy(id.bytes, bytes.data(), sizeof(id.bytes));
     require(library_.init_rank(&communicator_, group.size(), id, group.rank()));
     require_cuda(::cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
-    group.on_failure([this] { abort(); });
+    group.on_failure([this] { give_up(); });
   }
 
   ~NcclMean() override {
@@ -138,8 +138,9 @@ class NcclMean : public tensor::RankMean {
     MASKFIT_CHECK(values.is_cuda() && values.is_contiguous(), "a mean over ranks of other memory");
     const bool wide = values.scalar_type() == at::kDouble;
     MASKFIT_CHECK(wide || values.scalar_type() == at::kFloat, "{}", c10::toString(values.scalar_type()));
-    require(library_.all_reduce(values.data_ptr(), values.data_ptr(), static_cast<std::size_t>(values.numel()),
-                                wide ? kFloat64 : kFloat32, kAverage, communicator_, stream));
+    require(library_.all_reduce(values.data_ptr(), values.data_ptr(),
+                                static_cast<std::size_t>(values.numel()), wide ? kFloat64 : kFloat32,
+                                kAverage, communicator_, stream));
   }
 
   void require(int result) const {
@@ -151,9 +152,9 @@ class NcclMean : public tensor::RankMean {
   }
 
   // From the group's watching thread: the kernels that wait for a rank that is gone end.
-  void abort() {
+  void give_up() {
     aborted_ = true;
-    library_.abort(communicator_);
+    library_.end_now(communicator_);
   }
 
   ranks::Group& group_;

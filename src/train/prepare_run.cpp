@@ -77,7 +77,8 @@ PreparedRun prepare_rank(const RunRequest& request, const RunPlace& place, const
   TrainingData data = place.data.empty() ? data_of(loaded.spec, request) : open_named_data(place.data);
   loader::ClassMapping classes = class_mapping(loaded.spec, data.train);
   if (!place.device.empty()) require_machine(loaded.spec, place.device);
-  return {std::move(loaded.spec), std::move(data), std::move(classes), runs::RunFolder::of_another(place.out)};
+  return {std::move(loaded.spec), std::move(data), std::move(classes),
+          runs::RunFolder::of_another(place.out)};
 }
 
 PreparedRun prepare_run(const RunRequest& request, const RunPlace& place) {

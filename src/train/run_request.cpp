@@ -150,8 +150,8 @@ void apply_options(const RunRequest& request, Draft& draft) {
   if (request.precision) set_precision(*request.precision, draft);
   if (request.epochs) training->set_num_epochs(whole_number(*request.epochs, "--epochs", 1));
   if (request.batch || request.ranks > 1) {
-    const std::uint32_t batch =
-        request.batch ? whole_number(*request.batch, "--batch", 1, INT32_MAX) : training->batch_size_per_gpu();
+    const std::uint32_t batch = request.batch ? whole_number(*request.batch, "--batch", 1, INT32_MAX)
+                                              : training->batch_size_per_gpu();
     // A file's learning rate is its own.
     request.spec_file ? training->set_batch_size_per_gpu(batch) : set_batch(batch, request.ranks, training);
   }

@@ -191,8 +191,8 @@ void Session::restore(const Checkpoint& saved) {
   step = step_of(saved);
 }
 
-// The step at which as many pictures of the epoch have been seen: another number of ranks or another batch has
-// other steps. What is left of a batch is seen again.
+// The step at which as many pictures of the epoch have been seen: another number of ranks or another batch
+// has other steps. What is left of a batch is seen again.
 std::int64_t Session::step_of(const Checkpoint& saved) const {
   if (!saved.numbers.contains("batches")) return saved.step;  // of an older version, which had one rank
   const std::vector<double>& then = saved.numbers_of("batches", 2);

@@ -34,11 +34,11 @@ namespace maskfit::train {
 
 // What the command line decides and the spec does not.
 struct TrainOptions {
-  std::string device = "cpu";    // "cpu", "cuda", "cuda:1"
-  bool reference_exact = false;  // the reference's quirks (docs/numerics.md)
-  int keep_checkpoints = 3;      // the newest ones; 0: all
+  std::string device = "cpu";     // "cpu", "cuda", "cuda:1"
+  bool reference_exact = false;   // the reference's quirks (docs/numerics.md)
+  int keep_checkpoints = 3;       // the newest ones; 0: all
   ranks::Group* group = nullptr;  // the processes of this training; null: this one alone
-  base::StopToken stop;          // asked between two steps: save, then leave
+  base::StopToken stop;           // asked between two steps: save, then leave
   std::function<void(std::int64_t done, std::int64_t total)> decoding;  // progress of reading the pictures
 };
 

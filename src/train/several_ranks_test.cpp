@@ -9,11 +9,11 @@
 
 #include "base/files.h"
 #include "dataset/synthetic.h"
+#include "model/outputs.h"
 #include "runs/metrics_log.h"
 #include "spec/print.h"
 #include "tests/support/rank_threads.h"
 #include "tests/support/temp_dir.h"
-#include "model/outputs.h"
 #include "train/build_network.h"
 #include "train/train_loop.h"
 #include "train/validation.h"
@@ -144,7 +144,8 @@ TEST_F(SeveralRanksTest, WhoeverSharesTheValidationItsDetectionsAreTheSameBits) 
   const PreparedRun prepared = prepare_run(with_batch(3, false), place("run", false));
   network::Network network = build_network(prepared.experiment);
   for (float& bias : network.weights.at("output_cov/bias").values) bias = 1;
-  const loader::PictureSet pictures(prepared.data.val, prepared.classes, picture_options(prepared.experiment));
+  const loader::PictureSet pictures(prepared.data.val, prepared.classes,
+                                    picture_options(prepared.experiment));
   ASSERT_EQ(pictures.size(), 8);
   std::vector<Validation> shared(4);
   for (const int ranks : {1, 2, 3}) {

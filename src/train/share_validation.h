@@ -12,9 +12,9 @@ namespace maskfit::train {
 
 // What a rank has found in its share of the batches.
 struct DetectedShare {
-  std::vector<std::int64_t> pictures;     // that it looked at, in the order of the set
-  std::vector<double> batch_costs;        // mean of each of its batches, times its pictures
-  std::int64_t non_finite_picture = -1;   // the first one, or -1
+  std::vector<std::int64_t> pictures;    // that it looked at, in the order of the set
+  std::vector<double> batch_costs;       // mean of each of its batches, times its pictures
+  std::int64_t non_finite_picture = -1;  // the first one, or -1
 };
 
 // Batch b of `batches` is rank b mod ranks' affair: the batches are those of one rank, so that every picture

@@ -63,9 +63,8 @@ void StepQueue::read() {
         verdict == Verdict::kNotFinite
             ? fmt::format("loss {} or gradient norm {} is not finite", numbers.total(), numbers.gradient_norm)
             : fmt::format("gradient norm {:.3g} is over {:.3g}", numbers.gradient_norm, read[i].norm_limit);
-    const std::string sentence =
-        fmt::format("step {} of epoch {}: {}; pictures: {}", read[i].plan.step + 1, read[i].plan.epoch + 1,
-                    what, names_of_all_ranks(read[i].plan));
+    const std::string sentence = fmt::format("step {} of epoch {}: {}; pictures: {}", read[i].plan.step + 1,
+                                             read[i].plan.epoch + 1, what, names_of_all_ranks(read[i].plan));
     if (s_.monitor.lost()) {
       throw base::Error(
           base::ExitCode::kFailed, sentence, s_.run.folder.path().string(),

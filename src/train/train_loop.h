@@ -21,9 +21,9 @@ struct TrainResult {
 };
 
 // Trains to the spec's last epoch, from the newest whole checkpoint where the folder has one. Leaves model,
-// best model, logs and report in the run folder. With options.group every rank calls it with the same spec and
-// data; rank 0 alone writes and tells its observer. Throws base::Error (kFailed) naming the pictures when the
-// loss is lost.
+// best model, logs and report in the run folder. With options.group every rank calls it with the same spec
+// and data; rank 0 alone writes and tells its observer. Throws base::Error (kFailed) naming the pictures when
+// the loss is lost.
 TrainResult train(const PreparedRun& run, const TrainOptions& options, Observer& observer);
 
 }  // namespace maskfit::train

@@ -12,8 +12,8 @@
 #include "evaluate/evaluate.h"
 #include "loader/picture_set.h"
 #include "model/detector.h"
-#include "spec/experiment.pb.h"
 #include "ranks/group.h"
+#include "spec/experiment.pb.h"
 #include "train/detect_all.h"
 
 namespace maskfit::train {
@@ -37,7 +37,8 @@ struct ValidationOptions {
   ranks::Group* group = nullptr;  // as DetectOptions::group
 };
 
-// With a group only rank 0 has an evaluation. The class names, postprocessing, evaluation and box coding are those of the spec.
+// With a group only rank 0 has an evaluation. The class names, postprocessing, evaluation and box coding are
+// those of the spec.
 Validation validate(model::Detector& detector, const loader::PictureSet& pictures,
                     const spec::Experiment& experiment, const ValidationOptions& options);
 
