@@ -205,8 +205,12 @@ class PlacerTest : public testing::Test {
  protected:
   Placed write(Placer& placer, const std::string& content, const char* target, bool overwrite = false) {
     bool given = false;
-    return placer.write([&]() -> std::string_view { return std::exchange(given, true) ? "" : content; },
-                        target, overwrite);
+    // Both sides of the question are views: a text of one of them would be a copy that is gone when it is
+    // read.
+    const auto next = [&] {
+      return std::exchange(given, true) ? std::string_view() : std::string_view(content);
+    };
+    return placer.write(next, target, overwrite);
   }
   support::TempDir folder_;
 };
