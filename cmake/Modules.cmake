@@ -41,6 +41,13 @@ function(maskfit_compile_protos target folder)
   endif()
 endfunction()
 
+# maskfit_discover_tests(TARGET PREFIX PROPERTIES ...): its tests as PREFIX/Suite.Name, asked for when they are run. A
+# busy machine may take long to start a program with LibTorch.
+function(maskfit_discover_tests target prefix)
+  gtest_discover_tests(${target} TEST_PREFIX "${prefix}/" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
+    PROPERTIES ${ARGN})
+endfunction()
+
 function(maskfit_add_tests folder kind label suffix)
   if(NOT ARGN)
     return()
@@ -48,8 +55,7 @@ function(maskfit_add_tests folder kind label suffix)
   set(target ${folder}${suffix})
   add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE maskfit_${folder} maskfit_test_support GTest::gmock GTest::gtest_main)
-  gtest_discover_tests(${target} TEST_PREFIX "${folder}/" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
-    PROPERTIES LABELS "${label}" TIMEOUT 900)
+  maskfit_discover_tests(${target} ${folder} LABELS "${label}" TIMEOUT 900)
 endfunction()
 
 function(maskfit_add_folder folder includes externals)
