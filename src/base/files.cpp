@@ -1,7 +1,6 @@
 #include "base/files.h"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "base/temporaries.h"
 
 namespace maskfit::base {
@@ -150,13 +150,9 @@ void append_line(const fs::path& path, std::string_view line) {
 }
 
 std::string sha256(std::string_view bytes) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  MASKFIT_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr) == 1, "size={}",
-                bytes.size());
-  std::string hex;
-  for (unsigned int i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
-  return hex;
+  Sha256 digest;
+  digest.add(bytes);
+  return digest.finish();
 }
 
 }  // namespace maskfit::base
