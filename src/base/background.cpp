@@ -1,56 +1,68 @@
 #include "base/background.h"
 
+#include <chrono>
+#include <exception>
 #include <utility>
 
 namespace maskfit::base {
 
-Background::Background() : thread_([this] { work(); }) {}
+Worker::Worker() : thread_([this] { work(); }) {}
 
-Background::~Background() {
+Worker::~Worker() {
   {
     const std::lock_guard lock(mutex_);
-    stop_ = true;
+    over_ = true;
   }
   changed_.notify_all();
 }
 
-void Background::work() {
+std::future<void> Worker::add(std::function<void()> piece) {
+  std::packaged_task<void()> task(std::move(piece));
+  std::future<void> done = task.get_future();
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  changed_.notify_all();
+  return done;
+}
+
+void Worker::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return !queue_.empty() || stop_; });
-    if (queue_.empty()) return;
-    const std::function<void()> piece = std::move(queue_.front());
+    changed_.wait(lock, [this] { return over_ || !tasks_.empty(); });
+    if (tasks_.empty()) return;
+    std::packaged_task<void()> task = std::move(tasks_.front());
+    tasks_.pop_front();
     lock.unlock();
-    std::exception_ptr error;
-    try {
-      piece();
-    } catch (...) {
-      error = std::current_exception();
-    }
+    task();
     lock.lock();
-    queue_.pop_front();  // only now: drain() waits for it
-    if (error && !error_) error_ = error;
-    changed_.notify_all();
   }
 }
 
-void Background::wait_until_at_most(std::size_t pieces, std::unique_lock<std::mutex>& lock) {
-  changed_.wait(lock, [this, pieces] { return queue_.size() <= pieces; });
-  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+void Background::settle(std::size_t pieces) {
+  const auto done = [](const std::future<void>& piece) {
+    return piece.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  };
+  std::exception_ptr first;
+  while (!begun_.empty() && (begun_.size() > pieces || done(begun_.front()))) {
+    try {
+      begun_.front().get();
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+    begun_.pop_front();
+  }
+  if (first) std::rethrow_exception(first);
 }
 
-void Background::submit(std::function<void()> work) {
-  {
-    std::unique_lock lock(mutex_);
-    wait_until_at_most(kWaiting, lock);
-    queue_.push_back(std::move(work));
-  }
-  changed_.notify_all();
+void Background::submit(std::function<void()> piece) {
+  settle(kWaiting);
+  begun_.push_back(worker_.add(std::move(piece)));
 }
 
 void Background::drain() {
-  std::unique_lock lock(mutex_);
-  wait_until_at_most(0, lock);
+  settle(0);
 }
 
 }  // namespace maskfit::base

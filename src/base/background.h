@@ -1,42 +1,54 @@
 #pragma once
 
-// Work that nobody waits for, one piece after the other on a thread of its own: a training writes its
-// checkpoints so.
+// Work on a thread of its own, one piece after the other.
 
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
-#include <exception>
 #include <functional>
+#include <future>
 #include <mutex>
 #include <thread>
 
 namespace maskfit::base {
 
+class Worker {
+ public:
+  Worker();
+  ~Worker();  // finishes what was added
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // The future has the exception of the piece, if it throws one.
+  std::future<void> add(std::function<void()> piece);
+
+ private:
+  void work();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::packaged_task<void()>> tasks_;
+  bool over_ = false;
+  std::jthread thread_;  // last: joined before anything that it uses goes
+};
+
+// Work that nobody waits for: a training writes its checkpoints so. One thread calls it.
 class Background {
  public:
   static constexpr std::size_t kWaiting = 3;
 
-  Background();
-  ~Background();  // finishes what was submitted; an exception of it is lost, so call drain() before
-  Background(const Background&) = delete;
-  Background& operator=(const Background&) = delete;
-
-  // Hands over a piece of work; waits while kWaiting pieces wait. Rethrows an exception of earlier work.
-  void submit(std::function<void()> work);
-  // Waits until all is done; rethrows its exception, once.
+  // Hands over a piece of work; waits while kWaiting pieces wait. Rethrows an exception of earlier work. One
+  // of work that is left when this goes is lost, so call drain() before.
+  void submit(std::function<void()> piece);
+  // Waits until all is done; rethrows its first exception, once.
   void drain();
 
  private:
-  void work();
-  void wait_until_at_most(std::size_t pieces, std::unique_lock<std::mutex>& lock);
+  // Takes leave of what is done, and waits until at most `pieces` are left.
+  void settle(std::size_t pieces);
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> queue_;  // the first one is being done
-  std::exception_ptr error_;
-  bool stop_ = false;
-  std::jthread thread_;  // last: joined before anything that it uses goes
+  std::deque<std::future<void>> begun_;
+  Worker worker_;
 };
 
 }  // namespace maskfit::base

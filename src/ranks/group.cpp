@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstring>
-#include <deque>
 #include <mutex>
-#include <thread>
 
+#include "base/background.h"
 #include "base/error.h"
 #include "ranks/lifelines.h"
 #include "ranks/meeting.h"
@@ -37,50 +35,6 @@ template <typename T>
 std::span<std::byte> writable_bytes_of(T& value) {
   return std::as_writable_bytes(std::span(&value, 1));
 }
-
-// Runs what it is given on one thread, in order.
-class Worker {
- public:
-  Worker() : thread_([this] { work(); }) {}
-  ~Worker() {
-    {
-      const std::lock_guard lock(mutex_);
-      over_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-  std::future<void> add(std::function<void()> job) {
-    std::packaged_task<void()> task(std::move(job));
-    std::future<void> done = task.get_future();
-    {
-      const std::lock_guard lock(mutex_);
-      tasks_.push_back(std::move(task));
-    }
-    changed_.notify_all();
-    return done;
-  }
-
- private:
-  void work() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [&] { return over_ || !tasks_.empty(); });
-      if (tasks_.empty()) return;
-      std::packaged_task<void()> task = std::move(tasks_.front());
-      tasks_.pop_front();
-      lock.unlock();
-      task();
-      lock.lock();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::packaged_task<void()>> tasks_;
-  bool over_ = false;
-  std::thread thread_;
-};
 
 }  // namespace
 
@@ -168,7 +122,7 @@ struct Group::Impl {
   std::mutex mutex;
   std::function<void()> act;
   std::unique_ptr<Lifelines> lifelines;
-  Worker worker;
+  base::Worker worker;
 };
 
 // Part p of the array is summed on its way round the ring, so that every rank gets the same bits: n - 1 steps
