@@ -79,11 +79,11 @@ void EpochEnd::validate() {
   settle();
   const Span span(s_.spent, "validation", "steps");
   s_.take_statistics_of_first();
-  auto snapshot = std::make_shared<const Snapshot>(s_);
   const Position at = s_.position(s_.step);
   // A schedule that listens has to know the cost before the next step; ranks meet to put their shares
   // together.
   const bool wait = !beside_gpu_ || s_.options.group != nullptr || s_.learning_rate->listens_to_validation();
+  auto snapshot = wait ? nullptr : std::make_shared<const Snapshot>(s_);
   std::optional<Validation> validation;
   {
     const WeightAverage::InUse averaged(*s_.average);
@@ -94,13 +94,12 @@ void EpochEnd::validate() {
     } else {
       pending_.emplace(
           Pending{PendingValidation(*s_.detector, *s_.val_pictures, s_.run.experiment, validation_options()),
-                  snapshot, at});
+                  std::move(snapshot), at});
     }
   }
   s_.detector->refresh_copies();
   last_validated_step_ = s_.step;
-  last_snapshot_ = snapshot;
-  if (validation) take_in(std::move(*validation), std::move(snapshot), at);
+  if (validation) take_in(std::move(*validation), nullptr, at);
 }
 
 void EpochEnd::poll() {
@@ -127,6 +126,7 @@ void EpochEnd::take_in(Validation validation, std::shared_ptr<const Snapshot> sn
   const bool best = evaluation.map > s_.best.map;
   if (best) {
     s_.best = {evaluation.map, at.epoch};
+    if (!snapshot) snapshot = std::make_shared<const Snapshot>(s_);
     write_model(s_.run.folder.best_model(), std::move(snapshot), at, evaluation);
   }
   observer_.on_validation({.at = at,
@@ -218,9 +218,7 @@ void EpochEnd::finish() {
   settle();
   if (!s_.is_first()) return;
   const Span span(s_.spent, "report and model", "");
-  const bool validated = last_validation_ && last_validated_step_ == s_.step;
-  write_model(s_.run.folder.model(), validated ? last_snapshot_ : std::make_shared<const Snapshot>(s_),
-              s_.position(s_.step),
+  write_model(s_.run.folder.model(), std::make_shared<const Snapshot>(s_), s_.position(s_.step),
               last_validation_ ? std::optional(last_validation_->evaluation) : std::nullopt);
   write_report();
   writer_.drain();

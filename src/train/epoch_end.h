@@ -51,6 +51,7 @@ class EpochEnd {
   at::Tensor validation_cost(const model::Outputs& outputs, std::int64_t first, std::int64_t count) const;
   // Waits for the pending validation, if there is one, and takes its figures in.
   void settle();
+  // snapshot: of the weights that were validated; null: the session still has them.
   void take_in(Validation validation, std::shared_ptr<const Snapshot> snapshot, const Position& at);
   // Rank 0's number, on all ranks.
   double of_first(double value) const;
@@ -69,8 +70,7 @@ class EpochEnd {
   network::Network network_;             // with the weights of the beginning
   std::unique_ptr<PlainPixels> pixels_;  // of the validation pictures
   std::optional<Pending> pending_;
-  std::optional<Validation> last_validation_;      // an empty one on other ranks than the first
-  std::shared_ptr<const Snapshot> last_snapshot_;  // of last_validated_step_
+  std::optional<Validation> last_validation_;  // an empty one on other ranks than the first
   std::int64_t last_validated_step_ = -1;
   std::chrono::steady_clock::time_point last_save_;
   base::Background writer_;  // last: it finishes before what it uses goes
