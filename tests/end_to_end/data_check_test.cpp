@@ -8,21 +8,17 @@
 #include "base/files.h"
 #include "dataset/dataset.h"
 #include "image/image.h"
+#include "tests/end_to_end/binary.h"
 #include "tests/end_to_end/tiny_data.h"
-#include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 
 namespace maskfit {
 namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
+using support::maskfit;
 using support::Outcome;
 using testing::HasSubstr;
-
-Outcome maskfit(std::vector<std::string> words) {
-  words.insert(words.begin(), MASKFIT_BINARY);
-  return support::run_process(words);
-}
 
 // Twelve drawn pictures with three faults that --fix mends: a picture to train on that is also validated on,
 // a box of three pixels, and one over the edge.

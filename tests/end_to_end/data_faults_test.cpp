@@ -8,19 +8,16 @@
 #include "base/files.h"
 #include "dataset/dataset.h"
 #include "dataset/synthetic.h"
+#include "tests/end_to_end/binary.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 
 namespace maskfit {
 namespace {
 namespace fs = std::filesystem;
+using support::maskfit;
 using support::Outcome;
 using testing::HasSubstr;
-
-Outcome maskfit(std::vector<std::string> words) {
-  words.insert(words.begin(), MASKFIT_BINARY);
-  return support::run_process(words);
-}
 
 class DataFaults : public testing::Test {
  protected:

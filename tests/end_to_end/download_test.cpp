@@ -1,11 +1,9 @@
 // `maskfit data get` as a process: killed with SIGKILL in the middle and resumed, stopped with SIGINT, and in
 // front of a server whose certificate nobody signed.
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,8 +15,6 @@
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 
-extern char** environ;
-
 namespace maskfit {
 namespace {
 namespace fs = std::filesystem;
@@ -26,20 +22,6 @@ using namespace std::chrono_literals;
 using support::HttpConnection;
 using support::HttpRequest;
 using testing::HasSubstr;
-
-pid_t start(std::vector<std::string> words) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t quiet;
-  posix_spawn_file_actions_init(&quiet);
-  posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child = -1;
-  const int error = posix_spawnp(&child, arguments[0], &quiet, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&quiet);
-  return error == 0 ? child : -1;
-}
 
 // Waits for the file to have `bytes`; false after 20 s.
 bool wait_for_size(const fs::path& file, std::uint64_t bytes) {
@@ -89,7 +71,7 @@ TEST(Download, KilledInTheMiddleGoesOnFromThere) {
   });
   for (int i = 0; i < 3; ++i) {
     const std::uint64_t before = i == 0 ? 0 : fs::file_size(folder / "big.tar.part");
-    const pid_t child = start(get(server.url("/big.tar"), folder.path()));
+    const pid_t child = support::start_process(get(server.url("/big.tar"), folder.path()));
     ASSERT_TRUE(wait_for_size(folder / "big.tar.part", before + 200'000));
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
@@ -110,7 +92,7 @@ TEST(Download, CtrlCEndsItWith130AndKeepsThePart) {
   const std::string file = content();
   support::HttpServer server(
       [&](const HttpRequest& request, HttpConnection& c) { answer_slowly(request, c, file); });
-  const pid_t child = start(get(server.url("/big.tar"), folder.path()));
+  const pid_t child = support::start_process(get(server.url("/big.tar"), folder.path()));
   ASSERT_TRUE(wait_for_size(folder / "big.tar.part", 200'000));
   kill(child, SIGINT);
   int status = 0;
@@ -130,8 +112,8 @@ TEST(Download, CertificateThatNobodySignedIsNotTrusted) {
             0);
   // A port that was free a moment ago.
   const int port = support::HttpServer([](const HttpRequest&, HttpConnection&) {}).port();
-  const pid_t child = start({"openssl", "s_server", "-accept", std::to_string(port), "-key", key, "-cert",
-                             certificate, "-www", "-quiet"});
+  const pid_t child = support::start_process({"openssl", "s_server", "-accept", std::to_string(port), "-key",
+                                              key, "-cert", certificate, "-www", "-quiet"});
   ASSERT_GT(child, 0);
   support::Outcome outcome;
   for (int i = 0; i < 50; ++i) {  // until it listens

@@ -1,10 +1,8 @@
 // A training that is killed with SIGKILL, at the worst moments, and goes on as if nothing had happened.
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,8 +13,6 @@
 #include "tests/end_to_end/tiny_data.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
-
-extern char** environ;
 
 namespace maskfit {
 namespace {
@@ -34,19 +30,6 @@ std::vector<std::string> training(const fs::path& data, const fs::path& run, boo
   }
   if (resume) words.push_back("--resume");
   return words;
-}
-
-pid_t start(std::vector<std::string> words) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t quiet;
-  posix_spawn_file_actions_init(&quiet);
-  posix_spawn_file_actions_addopen(&quiet, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child = -1;
-  const int error = posix_spawn(&child, arguments[0], &quiet, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&quiet);
-  return error == 0 ? child : -1;
 }
 
 // What lies in the checkpoint folder: finished checkpoints, and whether a file is being written.
@@ -69,7 +52,7 @@ Moment look(const fs::path& folder) {
 // Kills the training while it writes a file, once it has written `checkpoints` of them. True when it was
 // caught writing.
 bool kill_while_writing(const fs::path& data, const fs::path& run, bool resume, int checkpoints) {
-  const pid_t child = start(training(data, run, resume));
+  const pid_t child = support::start_process(training(data, run, resume));
   bool caught = false;
   int status = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {

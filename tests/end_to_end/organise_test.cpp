@@ -1,11 +1,9 @@
 // `maskfit data organise` on folders as they were published, and killed in the middle. Where there are no
 // real folders beside the checkout the first case is skipped.
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 
 #include <fmt/format.h>
@@ -16,8 +14,6 @@
 #include "tests/support/archive_writer.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
-
-extern char** environ;
 
 namespace maskfit {
 namespace {
@@ -58,16 +54,7 @@ TEST(Organise, KilledInTheMiddleLeavesWholeFilesAndGoesOn) {
   }
   base::write_file(folder / "in/m.tar", support::make_archive(members, "gnutar"));
   const fs::path placed = folder / "sets/mafa/train-images/images";
-  std::vector<std::string> words = organise(folder / "in", folder / "sets");
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t quiet;
-  posix_spawn_file_actions_init(&quiet);
-  for (const int fd : {1, 2}) posix_spawn_file_actions_addopen(&quiet, fd, "/dev/null", O_WRONLY, 0);
-  pid_t child = -1;
-  ASSERT_EQ(posix_spawn(&child, arguments[0], &quiet, nullptr, arguments.data(), environ), 0);
-  posix_spawn_file_actions_destroy(&quiet);
+  const pid_t child = support::start_process(organise(folder / "in", folder / "sets"));
   int status = 0;
   while (!fs::exists(placed / "train_00000020.jpg") && waitpid(child, &status, WNOHANG) == 0) {
     std::this_thread::sleep_for(std::chrono::microseconds(200));

@@ -10,20 +10,16 @@
 
 #include "base/files.h"
 #include "dataset/synthetic.h"
-#include "tests/support/process.h"
+#include "tests/end_to_end/binary.h"
 #include "tests/support/temp_dir.h"
 
 namespace maskfit {
 namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
+using support::maskfit;
 using support::Outcome;
 using testing::HasSubstr;
-
-Outcome maskfit(std::vector<std::string> words) {
-  words.insert(words.begin(), MASKFIT_BINARY);
-  return support::run_process(words);
-}
 
 // Large faces in small pictures, so that a minute is enough.
 class Pruning : public testing::Test {

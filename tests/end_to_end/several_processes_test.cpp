@@ -1,11 +1,9 @@
 // `maskfit train` as several processes: started by itself and by others, and what happens when one of them
 // dies.
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,8 +16,6 @@
 #include "tests/end_to_end/tiny_data.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
-
-extern char** environ;
 
 namespace maskfit {
 namespace {
@@ -37,20 +33,6 @@ class Ranks : public testing::Test {
     words.insert(words.end(), {"--set", "training_config.checkpoint_interval=1"});
     words.insert(words.end(), more.begin(), more.end());
     return words;
-  }
-
-  pid_t start(std::vector<std::string> words) const {
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, errors_.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
-                                     0644);
-    pid_t child = -1;
-    const int error = posix_spawn(&child, arguments[0], &files, nullptr, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&files);
-    return error == 0 ? child : -1;
   }
 
   // The process of that rank among the children of `parent`, once it has its name in its environment.
@@ -101,7 +83,7 @@ TEST_F(Ranks, TwoProcessesTrainOneModel) {
 }
 
 TEST_F(Ranks, OneThatIsKilledEndsAllInSecondsAndOneAloneGoesOn) {
-  const pid_t parent = start(training(100000, {"--ranks", "3"}));
+  const pid_t parent = support::start_process(training(100000, {"--ranks", "3"}), errors_);
   ASSERT_GT(parent, 0);
   ASSERT_TRUE(wait_for_checkpoint()) << base::read_file(errors_);
   const pid_t second = rank_process(parent, 2);

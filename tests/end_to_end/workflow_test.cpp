@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "tests/end_to_end/binary.h"
 #include "tests/end_to_end/tiny_data.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
@@ -15,13 +16,9 @@
 namespace maskfit {
 namespace {
 namespace fs = std::filesystem;
+using support::maskfit;
 using support::Outcome;
 using testing::HasSubstr;
-
-Outcome maskfit(std::vector<std::string> words) {
-  words.insert(words.begin(), MASKFIT_BINARY);
-  return support::run_process(words);
-}
 
 constexpr int kStepsAnEpoch = 3;  // of the tiny data's batches
 

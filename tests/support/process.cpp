@@ -1,5 +1,7 @@
 #include "tests/support/process.h"
 
+#include <fcntl.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +14,8 @@
 
 #include "tests/support/temp_dir.h"
 
+extern char** environ;
+
 namespace maskfit::support {
 namespace {
 namespace fs = std::filesystem;
@@ -23,6 +27,14 @@ std::string read(const fs::path& path) {
 
 constexpr int kCouldNotStart = 127;
 
+// As exec and spawn take them; the words must outlive it.
+std::vector<char*> arguments_of(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  return arguments;
+}
+
 [[noreturn]] void become(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                          const fs::path& out, const fs::path& err) {
   if (std::freopen(out.c_str(), "w", stdout) == nullptr ||
@@ -30,10 +42,7 @@ constexpr int kCouldNotStart = 127;
     ::_exit(kCouldNotStart);
   }
   for (const std::string& line : environment) ::putenv(const_cast<char*>(line.c_str()));
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  ::execvp(arguments[0], arguments.data());
+  ::execvp(words.at(0).c_str(), arguments_of(words).data());
   ::_exit(kCouldNotStart);
 }
 
@@ -55,6 +64,19 @@ Outcome run_process(const std::vector<std::string>& words, const std::vector<std
   if (outcome.status == kCouldNotStart && outcome.err.empty())
     throw std::runtime_error("cannot start " + words.at(0));
   return outcome;
+}
+
+pid_t start_process(const std::vector<std::string>& words, const fs::path& err) {
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  pid_t child = -1;
+  const int error =
+      ::posix_spawnp(&child, words.at(0).c_str(), &files, nullptr, arguments_of(words).data(), environ);
+  ::posix_spawn_file_actions_destroy(&files);
+  if (error != 0) throw std::runtime_error("cannot start " + words.at(0));
+  return child;
 }
 
 bool have_program(const std::string& name) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -15,6 +18,10 @@ struct Outcome {
 // `environment` holds "NAME=value" lines that are added to ours. Throws std::runtime_error when it cannot be
 // started.
 Outcome run_process(const std::vector<std::string>& words, const std::vector<std::string>& environment = {});
+
+// Starts a program (looked up on the PATH) and does not wait for it. Its stdout is thrown away, its stderr
+// goes into a new file. Throws std::runtime_error when it cannot be started.
+pid_t start_process(const std::vector<std::string>& words, const std::filesystem::path& err = "/dev/null");
 
 // Whether the PATH has such a program.
 bool have_program(const std::string& name);
